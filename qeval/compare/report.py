@@ -1,0 +1,198 @@
+"""The Report and its parts: a pure function of records and a policy, and all that a renderer may use."""
+
+from __future__ import annotations
+
+from typing import Annotated, Any, Literal
+
+from pydantic import Field
+
+from qeval.record import ComparabilityLevel, Environment, Proof, State, SuiteInfo
+from qeval.strict import Strict
+
+Ruling = Literal["regressed", "equivalent", "improved", "inconclusive"]
+DecisionRuling = Literal["accepted", "regressed", "inconclusive", "not_comparable", "incomplete"]
+Role = Literal["pool", "suite", "required", "exploratory"]
+Level = Literal["critical", "advisory"]
+ChangeKind = Literal["right_to_wrong", "wrong_to_right", "wrong_to_other_wrong", "text_changed", "no_answer"]
+Share = Annotated[float, Field(ge=0, le=1)]
+
+
+class SliceKey(Strict):
+    """The pairs of one suite (None: of all) that share a tag value (None: all of them)."""
+
+    suite: str | None = None
+    tag: str | None = None
+    value: str | None = None
+
+    @property
+    def label(self) -> str:
+        """As reports name it: `all`, `longdoc`, `longdoc/depth=0.9`, `all/lang=de`."""
+        base = self.suite or "all"
+        return base if self.tag is None else f"{base}/{self.tag}={self.value}"
+
+
+class SelfFlips(Strict):
+    """How often a variant disagrees with itself when only the batching changes."""
+
+    n: int
+    """Cases that ran twice."""
+    flips: int
+    """Of these, cases whose pass changed."""
+    changed_texts: int
+
+
+class Verdict(Strict):
+    """One candidate x metric x slice, with every number it rests on."""
+
+    metric: str
+    slice: SliceKey
+    role: Role
+    level: Level
+    ruling: Ruling
+    reason: str
+    """In a sentence: what the interval shows, or what is missing."""
+    flags: tuple[str, ...] = ()
+    """Such as `too_few`, `baseline_floor`, `two_sided`, `small_real_loss`, `few_clusters`."""
+    n: int
+    """Pairs in which both answered and were graded."""
+    clusters: int
+    baseline_passed: int
+    candidate_passed: int
+    losses: int
+    """Right in the baseline, wrong in the candidate."""
+    gains: int
+    changed_wrong: int
+    """Wrong in both, with another text."""
+    changed_text: int
+    """Pairs whose texts differ, whatever their grades."""
+    difference: float | None
+    """Candidate minus baseline pass rate."""
+    low: float | None
+    """Lower end of the 1 - 2 alpha interval (Tango) of `difference`."""
+    high: float | None
+    p_harm: Share | None
+    """One-sided mid-p of McNemar's test for harm."""
+    p_harm_adjusted: Share | None
+    """After Holm (pool, suites, required slices of one candidate) or Benjamini-Hochberg (exploratory)."""
+    p_gain: Share | None
+    p_gain_adjusted: Share | None
+    p_noninferior: Share | None
+    margin: Share
+    smallest_detectable: float | None
+    """The drop this n would have shown with power .8 at the planning flip rate; None: none at all."""
+    cases_needed: int | None
+    """Pairs that would settle it at the planning flip rate if nothing is wrong; None when settled."""
+    unanswered: dict[str, int] = Field(default_factory=dict)
+    """Cases the baseline answered and the candidate did not, by class."""
+    baseline_unanswered: dict[str, int] = Field(default_factory=dict)
+    baseline_self: SelfFlips | None = None
+    candidate_self: SelfFlips | None = None
+
+    @property
+    def baseline_rate(self) -> float | None:
+        """Pass rate of the baseline over the pairs, None without pairs."""
+        return self.baseline_passed / self.n if self.n else None
+
+    @property
+    def candidate_rate(self) -> float | None:
+        """Pass rate of the candidate over the pairs, None without pairs."""
+        return self.candidate_passed / self.n if self.n else None
+
+
+class LimitResult(Strict):
+    """One hard limit of the policy, held or broken, with the threshold beside the value."""
+
+    name: str
+    slice: SliceKey
+    broken: bool
+    text: str
+    """Such as `net loss 12 of 160 cases, allowed 8 (max_net_loss 0.05)`."""
+
+
+class Comparability(Strict):
+    """Whether the two records may be compared, at which level, and what to be careful about."""
+
+    level: ComparabilityLevel
+    faults: tuple[str, ...] = ()
+    """Any of these makes the candidate not comparable."""
+    cautions: tuple[str, ...] = ()
+
+
+class VariantSummary(Strict):
+    """One record's headline: what it is, what it cost, whether it finished."""
+
+    variant: str
+    engine: str
+    format: str
+    state: State
+    state_detail: str
+    proof: Proof | None
+    load_s: float | None
+    run_s: float | None
+    tokens_per_s: float | None
+    prompt_tokens: int
+    generated_tokens: int
+    peak_memory_bytes: int | None
+    environment: Environment
+    n_cases: int
+    n_answered: int
+    suite_passed: dict[str, tuple[int, int]]
+    """Per suite: cases passed, cases graded (own figures, not over the pairs)."""
+
+
+class ChangedCase(Strict):
+    """A case whose answer is not the baseline's, both texts side by side."""
+
+    candidate: str
+    suite: str
+    case: str
+    tags: dict[str, str]
+    kind: ChangeKind
+    question: str
+    expected: str
+    baseline_text: str
+    candidate_text: str
+    baseline_fault: str
+    """Classes and reasons of the failed grades, or the class of having no answer."""
+    candidate_fault: str
+    unstable: bool = False
+    """Baseline or candidate also flipped this case against itself."""
+
+
+class CandidateResult(Strict):
+    """Everything about one candidate: its decision, why, and the verdicts behind it."""
+
+    candidate: str
+    required: bool
+    """Whether the run's decision depends on it."""
+    decision: DecisionRuling
+    reasons: tuple[str, ...]
+    comparability: Comparability
+    verdicts: tuple[Verdict, ...]
+    limits: tuple[LimitResult, ...] = ()
+    identical: bool = False
+    """Equal to the baseline in every token: said aloud, with likely causes."""
+    notes: tuple[str, ...] = ()
+    unpaired: tuple[str, ...] = ()
+    """Case ids that only one of the two records holds."""
+
+
+class Report(Strict):
+    """What a comparison says: rendered by `qeval.reporting`, stored as `verdict.json`."""
+
+    schema_version: int = 1
+    created_at: str
+    qeval_version: str
+    model: str
+    model_fingerprint: str
+    baseline: str
+    decision: DecisionRuling
+    exit_code: int
+    variants: tuple[VariantSummary, ...]
+    """The baseline first."""
+    candidates: tuple[CandidateResult, ...]
+    changed: tuple[ChangedCase, ...]
+    suites: dict[str, SuiteInfo]
+    policy: dict[str, Any]
+    policy_digest: str
+    warnings: tuple[str, ...] = ()

@@ -1,0 +1,84 @@
+"""The errors qeval raises for people, and the exit codes a job can end with.
+
+::
+
+    QevalError                  exit code
+    ├── UsageError              2   a command, plan, policy, suite or case that a person must mend
+    │   └── MissingPackage      2   an optional package is not installed
+    ├── NotComparable           4   two records that must not be compared
+    ├── Incomplete              5   data that was required is not there
+    └── VariantFailed           5   a variant could not be loaded or run
+
+Every message says what is wrong, where, what is allowed and what to do.
+"""
+
+from __future__ import annotations
+
+import difflib
+from collections.abc import Iterable
+from enum import IntEnum
+
+
+class ExitCode(IntEnum):
+    """What a command's exit status says; `qeval run` ends with the worst over the required candidates."""
+
+    ACCEPTED = 0
+    REGRESSED = 1
+    USAGE = 2
+    INCONCLUSIVE = 3
+    NOT_COMPARABLE = 4
+    INCOMPLETE = 5
+    INTERRUPTED = 130
+
+
+class QevalError(Exception):
+    """Base of all errors meant for the person at the keyboard: printed without a traceback."""
+
+    exit_code = ExitCode.USAGE
+
+
+class UsageError(QevalError):
+    """What a person wrote cannot be used as it stands."""
+
+
+class MissingPackage(UsageError):
+    """An optional package is missing; the message holds the command that installs it."""
+
+    def __init__(self, package: str, needed_for: str) -> None:
+        super().__init__(f"{needed_for} needs the package {package}. Install it: pip install {package}")
+
+
+class NotComparable(QevalError):
+    """Two records differ in what must be equal before a difference means anything."""
+
+    exit_code = ExitCode.NOT_COMPARABLE
+
+
+class Incomplete(QevalError):
+    """Required data is missing."""
+
+    exit_code = ExitCode.INCOMPLETE
+
+
+class VariantFailed(QevalError):
+    """A variant cannot be loaded, or did not prove that it is what it says."""
+
+    exit_code = ExitCode.INCOMPLETE
+
+
+def did_you_mean(name: str, allowed: Iterable[str]) -> str:
+    """Return ``" Did you mean 'x'?"`` for the closest allowed name, or an empty string.
+
+    >>> did_you_mean("lnogdoc", ["longdoc", "schema"])
+    " Did you mean 'longdoc'?"
+    >>> did_you_mean("zzz", ["longdoc", "schema"])
+    ''
+    """
+    close = difflib.get_close_matches(name, list(allowed), n=1)
+    return f" Did you mean '{close[0]}'?" if close else ""
+
+
+def unknown_name(kind: str, name: str, allowed: Iterable[str]) -> UsageError:
+    """Build the error for a name that is not one of the allowed ones."""
+    names = sorted(allowed)
+    return UsageError(f"unknown {kind} '{name}'.{did_you_mean(name, names)} Allowed: {', '.join(names) or 'none'}")

@@ -1,0 +1,150 @@
+"""JSON and JSON Lines files that survive anything: odd editors, torn writes, hostile model output.
+
+Reading accepts a UTF-8 byte-order mark, CRLF, blank lines and a missing final newline. Lines end at ``\\n``
+only: ``str.splitlines`` would also cut at U+2028, U+0085, ``\\v`` and ``\\f``, which are legal raw inside JSON
+strings. Writing never emits NaN or infinity, and keeps lone surrogates (which UTF-8 cannot hold) as ``\\ud83d``
+escapes, so a model that prints half an emoji cannot break a results file.
+"""
+
+from __future__ import annotations
+
+import codecs
+import json
+import os
+import re
+from collections.abc import Iterable, Iterator
+from pathlib import Path
+from typing import Any, NamedTuple, NoReturn
+
+from qeval.errors import UsageError
+
+_SURROGATE = re.compile("[\ud800-\udfff]")
+
+
+class Line(NamedTuple):
+    """One parsed line: its 1-based number in the file and its value."""
+
+    number: int
+    value: Any
+
+
+def read_text(path: Path) -> str:
+    """Read a UTF-8 text file, with or without a byte-order mark, without changing its line ends.
+
+    Raises:
+        UsageError: the file is missing, unreadable, in UTF-16 or not UTF-8; the message says which.
+    """
+    try:
+        raw = path.read_bytes()
+    except OSError as error:
+        raise UsageError(f"{path}: cannot read it ({error.strerror}).") from error
+    if raw.startswith((codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)):
+        raise UsageError(f"{path}: the file is in UTF-16; save it as UTF-8.")
+    try:
+        return raw.decode("utf-8-sig")
+    except UnicodeDecodeError as error:
+        raise UsageError(f"{path}: not valid UTF-8 at byte {error.start}; save the file as UTF-8.") from error
+
+
+def _refuse_constant(name: str) -> NoReturn:
+    raise ValueError(f"{name} is not JSON; leave the key out or write null")
+
+
+def _refuse_duplicates(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    seen: dict[str, Any] = {}
+    for key, value in pairs:
+        if key in seen:
+            raise ValueError(f"the key '{key}' stands twice in one object")
+        seen[key] = value
+    return seen
+
+
+def loads(text: str) -> Any:  # noqa: ANN401 - JSON has no narrower type
+    """Parse one strict JSON value: no NaN, no infinity, no key twice.
+
+    Raises:
+        ValueError: the text is not strict JSON.
+
+    >>> loads('{"a": 1}')
+    {'a': 1}
+    """
+    try:
+        return json.loads(text, parse_constant=_refuse_constant, object_pairs_hook=_refuse_duplicates)
+    except RecursionError as error:
+        raise ValueError("nested too deeply") from error
+
+
+def read_lines(path: Path) -> list[Line]:
+    """Read a JSON Lines file that a person wrote.
+
+    Raises:
+        UsageError: the file cannot be read, or a line is not strict JSON; the message names the line.
+    """
+    lines = []
+    for number, text in enumerate(read_text(path).split("\n"), start=1):
+        if not text.strip():
+            continue
+        try:
+            lines.append(Line(number, loads(text)))
+        except ValueError as error:
+            raise UsageError(f"{path}, line {number}: not JSON ({error}).") from error
+    return lines
+
+
+def read_appended(path: Path) -> Iterator[Line]:
+    """Yield the lines of a file that a program appends to; a torn last line is dropped.
+
+    Raises:
+        UsageError: a line other than the last is damaged.
+    """
+    if not path.exists():
+        return
+    # A write torn inside a character leaves bytes that are no UTF-8; they belong to the line that is dropped.
+    text = path.read_bytes().decode("utf-8", errors="replace")
+    pieces = text.split("\n")
+    # A complete file ends in a newline, so the last piece is empty; otherwise it was torn in a write.
+    for number, piece in enumerate(pieces[:-1], start=1):
+        if not piece.strip():
+            continue
+        try:
+            yield Line(number, loads(piece))
+        except ValueError as error:
+            raise UsageError(
+                f"{path}, line {number}: damaged ({error}). Delete the folder it lies in and run again."
+            ) from error
+
+
+def dumps(value: object, *, indent: int | None = None) -> str:
+    """Serialise to JSON: sorted keys, no NaN or infinity, readable non-ASCII text, lone surrogates escaped.
+
+    Raises:
+        ValueError: a float is NaN or infinite.
+
+    >>> dumps({"e": "\\ud83d", "city": "Zürich"})
+    '{"city": "Zürich", "e": "\\\\ud83d"}'
+    """
+    text = json.dumps(value, ensure_ascii=False, allow_nan=False, sort_keys=True, indent=indent)
+    return _SURROGATE.sub(lambda match: f"\\u{ord(match[0]):04x}", text)
+
+
+def write_atomic(path: Path, text: str) -> None:
+    """Write a whole file so that a reader sees the old or the new content, never a part.
+
+    The temporary file lies beside the target, is flushed to disk, then renamed.
+    """
+    path.parent.mkdir(parents=True, exist_ok=True)
+    temporary = path.with_name(f".{path.name}.{os.getpid()}.tmp")
+    with temporary.open("w", encoding="utf-8", newline="") as file:
+        file.write(text)
+        file.flush()
+        os.fsync(file.fileno())
+    temporary.replace(path)
+
+
+def append_lines(path: Path, values: Iterable[object]) -> None:
+    """Append values as JSON lines in one write, flushed to disk before returning."""
+    block = "".join(f"{dumps(value)}\n" for value in values).encode("utf-8")
+    with path.open("ab") as file:
+        file.write(block)
+        file.flush()
+        os.fsync(file.fileno())

@@ -1,0 +1,234 @@
+"""The Record: one variant's whole result on disk, and the waist of the system.
+
+A record is a folder::
+
+    record.json     RecordHeader: what ran, on what, with which proof; rewritten whole, by atomic rename
+    cases.jsonl     CaseInfo: what the reports and slices need to know of each case
+    outcomes.jsonl  Outcome with its grades, appended batch by batch as they come
+    log.txt         what the libraries printed (not part of the result)
+
+Everything left of the record needs a model and writes only this; everything right of it reads only this.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import re
+from collections import Counter
+from pathlib import Path
+from typing import Any, Literal, NamedTuple, TypeVar
+
+from pydantic import Field, ValidationError
+
+from qeval.errors import UsageError
+from qeval.jsonl import dumps, loads, read_appended, read_text, write_atomic
+from qeval.outcome import Outcome
+from qeval.strict import Strict, validate
+
+T = TypeVar("T", bound=Strict)
+
+SCHEMA_VERSION = 1
+RECORD_FILE = "record.json"
+CASES_FILE = "cases.jsonl"
+OUTCOMES_FILE = "outcomes.jsonl"
+
+ComparabilityLevel = Literal["token_ids", "rendered_text", "messages"]
+State = Literal["running", "complete", "crashed", "out_of_memory", "timeout", "unsupported", "interrupted"]
+
+
+class SuiteInfo(Strict):
+    """Which suite, exactly."""
+
+    version: int
+    size: str
+    digest: str
+    n_cases: int
+
+
+class ModelInfo(Strict):
+    """Which model, exactly."""
+
+    name: str
+    fingerprint: str
+    """sha256 over the weight files; equal for all variants made from the same weights."""
+    tokenizer_hash: str | None = None
+    chat_template_hash: str | None = None
+    context_tokens: int | None = None
+
+
+class Proof(Strict):
+    """Evidence that a variant is what it says, read off the loaded modules."""
+
+    quantized_modules: int
+    skipped_modules: tuple[str, ...]
+    """Modules with a weight matrix that were left unquantised, such as `lm_head`."""
+    parameters: int
+    """Number of weights, a tied matrix counted once."""
+    effective_bits: float
+    """Stored bits a weight, quantisation state included: 8 * storage_bytes / parameters."""
+    storage_bytes: int
+    """Bytes of all storages, counted once each, through tensor subclasses and quantisation state."""
+    dtypes: dict[str, int]
+    """Bytes by storage dtype."""
+
+
+class Rendering(Strict):
+    """How conversations became prompts; the same for every variant or they are not comparable."""
+
+    template: Literal["model", "fallback", "none"]
+    """The model's own chat template; a plain named fallback where it has none; none for engines without."""
+    tools: Literal["template", "fallback", "none"]
+    """Whether the template knows tools, or they are described in the system text."""
+    system_folded: bool
+    """The template rejects a system role, so system text stands before the first user turn."""
+    pad_token: str | None = None
+    end_token_ids: tuple[int, ...] = ()
+
+
+class Environment(Strict):
+    """Where it ran: what must match before a stored baseline may be used."""
+
+    python: str
+    platform: str
+    processor: str
+    device: str
+    threads: int | None
+    versions: dict[str, str]
+
+
+class Measurements(Strict):
+    """Times, memory and counts of the machine: what may differ between two equal runs."""
+
+    attempts: int = 1
+    started_at: str | None = None
+    load_s: float | None = None
+    run_s: float | None = None
+    prompt_tokens: int = 0
+    generated_tokens: int = 0
+    tokens_per_s: float | None = None
+    peak_memory_bytes: int | None = None
+    """VmHWM of the variant's own process."""
+    memory_after_load_bytes: int | None = None
+    device_peak_memory_bytes: int | None = None
+
+
+class CaseInfo(Strict):
+    """What slices, clusters and reports need to know of a case."""
+
+    suite: str
+    case: str
+    tags: dict[str, str] = Field(default_factory=dict)
+    cluster: str
+    tenant: str | None = None
+    question: str = ""
+    """The last user message, shortened for reading."""
+    expected: str = ""
+    """The graders as written, shortened for reading."""
+
+
+class RecordHeader(Strict):
+    """What ran, on what, and whether it finished."""
+
+    schema_version: int = SCHEMA_VERSION
+    variant: str
+    engine: str
+    format: str
+    model: ModelInfo
+    suites: dict[str, SuiteInfo]
+    decoding: dict[str, Any]
+    """Decoding settings in force, greedy unless the variant says otherwise."""
+    batches: str
+    """sha256 over the planned batches (case ids in order, for every repeat)."""
+    level: ComparabilityLevel = "token_ids"
+    rendering: Rendering | None = None
+    proof: Proof | None = None
+    environment: Environment
+    state: State = "running"
+    state_detail: str = ""
+    measurements: Measurements = Field(default_factory=Measurements)
+
+
+class Record(NamedTuple):
+    """A record read into memory."""
+
+    header: RecordHeader
+    cases: tuple[CaseInfo, ...]
+    outcomes: tuple[Outcome, ...]
+
+    def by_case(self, repeat: int = 0) -> dict[tuple[str, str], Outcome]:
+        """Return the outcomes of one repeat by (suite, case id)."""
+        return {(o.suite, o.case): o for o in self.outcomes if o.repeat == repeat}
+
+
+def save_header(folder: Path, header: RecordHeader) -> None:
+    """Write `record.json` by atomic rename."""
+    write_atomic(folder / RECORD_FILE, dumps(header.model_dump(mode="json"), indent=1) + "\n")
+
+
+def save_cases(folder: Path, cases: tuple[CaseInfo, ...]) -> None:
+    """Write `cases.jsonl` by atomic rename."""
+    write_atomic(folder / CASES_FILE, "".join(f"{dumps(case.model_dump(mode='json'))}\n" for case in cases))
+
+
+def load_header(folder: Path) -> RecordHeader:
+    """Read the header of a record.
+
+    Raises:
+        UsageError: no record there, damaged, or written by another version of the schema.
+    """
+    path = folder / RECORD_FILE
+    if not path.is_file():
+        raise UsageError(f"{folder}: no record there ({RECORD_FILE} is missing).")
+    try:
+        value = loads(read_text(path))
+    except ValueError as error:
+        raise UsageError(f"{path}: damaged ({error}).") from error
+    found = value.get("schema_version") if isinstance(value, dict) else None
+    if found != SCHEMA_VERSION:
+        raise UsageError(f"{path}: schema version {found}; this qeval reads {SCHEMA_VERSION}. Run the variant again.")
+    return validate(RecordHeader, value, str(path))
+
+
+def load_outcomes(folder: Path) -> list[Outcome]:
+    """Read the outcomes written so far; a torn last line is dropped, a case that stands twice is an error."""
+    path = folder / OUTCOMES_FILE
+    outcomes = [_as(Outcome, line.value, f"{path}, line {line.number}") for line in read_appended(path)]
+    seen = Counter((o.suite, o.case, o.repeat) for o in outcomes)
+    twice = [key for key, count in seen.items() if count > 1]
+    if twice:
+        suite, case, repeat = twice[0]
+        raise UsageError(f"{path}: case '{case}' of {suite}, repeat {repeat}, stands {seen[twice[0]]} times.")
+    return outcomes
+
+
+def load_record(folder: Path) -> Record:
+    """Read a whole record.
+
+    Raises:
+        UsageError: a file is missing or damaged; the message names file and line.
+    """
+    header = load_header(folder)
+    path = folder / CASES_FILE
+    cases = tuple(_as(CaseInfo, line.value, f"{path}, line {line.number}") for line in read_appended(path))
+    return Record(header, cases, tuple(load_outcomes(folder)))
+
+
+def _as(kind: type[T], value: object, where: str) -> T:
+    try:
+        return kind.model_validate(value)
+    except ValidationError as error:
+        raise UsageError(f"{where}: damaged ({error.errors(include_url=False)[0]['msg']}).") from error
+
+
+def folder_name(variant: str) -> str:
+    """Return a file name for a variant: readable, legal everywhere, different for different variants.
+
+    >>> folder_name("nf4"), folder_name("nf4+keep=lm_head")
+    ('nf4', 'nf4+keep=lm_head')
+    >>> folder_name("bf16+draft=a/b")
+    'bf16+draft=a_b-e1d20d6e'
+    """
+    clean = re.sub(r"[^A-Za-z0-9+=._-]", "_", variant)[:100]
+    if clean == variant and not clean.startswith("."):
+        return clean
+    return f"{clean.lstrip('.')}-{hashlib.sha256(variant.encode()).hexdigest()[:8]}"

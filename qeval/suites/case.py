@@ -1,0 +1,87 @@
+"""Suite and Case: what people write, strictly checked before any model loads."""
+
+from __future__ import annotations
+
+import hashlib
+from typing import Any, Literal
+
+from pydantic import Field, field_validator, model_validator
+
+from qeval.chat import Message, Tool
+from qeval.jsonl import dumps
+from qeval.strict import Strict
+
+Size = Literal["smoke", "standard", "full"]
+SIZES: tuple[Size, ...] = ("smoke", "standard", "full")
+
+
+class Case(Strict):
+    """One question to a model, what is expected of the answer, and where it belongs."""
+
+    id: str = Field(min_length=1, max_length=500)
+    messages: tuple[Message, ...] = Field(min_length=1)
+    tools: tuple[Tool, ...] = ()
+    response_schema: dict[str, Any] | None = None
+    """A JSON Schema the answer is asked to follow; told to the model by the prompt, not enforced."""
+    graders: tuple[dict[str, Any], ...] = Field(min_length=1)
+    """Each `{"kind": NAME, ...options}`; see `qeval.grading`."""
+    tags: dict[str, str] = Field(default_factory=dict)
+    """What slices are made of, such as `lang: de`, `depth: "0.9"`."""
+    cluster: str | None = None
+    """What the case shares with others: document, template, translation source. None: a cluster of its own."""
+    tenant: str | None = None
+    max_new_tokens: int = Field(default=64, ge=1, le=100_000)
+
+    @field_validator("id", mode="before")
+    @classmethod
+    def _number_is_text(cls, value: object) -> object:
+        # 1 and "1" would be one file name and one row in every report, so they are one id.
+        return str(value) if isinstance(value, int) and not isinstance(value, bool) else value
+
+    @field_validator("tags", mode="before")
+    @classmethod
+    def _tag_values_are_text(cls, value: object) -> object:
+        if not isinstance(value, dict):
+            return value
+        return {key: str(tag) if isinstance(tag, int | float) else tag for key, tag in value.items()}
+
+    @model_validator(mode="after")
+    def _turns_make_sense(self) -> Case:
+        if self.messages[-1].role not in {"user", "tool"}:
+            raise ValueError(f"the last message is of the {self.messages[-1].role}; it must be of the user or a tool")
+        if any(message.role == "system" for message in self.messages[1:]):
+            raise ValueError("a system message may only come first")
+        roles = [message.role for message in self.messages if message.role != "system"]
+        for first, second in zip(roles, roles[1:], strict=False):
+            if first == second == "user":
+                raise ValueError("two user messages in a row; merge them (many chat templates refuse it)")
+        return self
+
+
+class SuiteHeader(Strict):
+    """The content of `suite.yaml`."""
+
+    name: str = Field(min_length=1, pattern=r"^[a-z0-9][a-z0-9_-]*$")
+    version: int = Field(ge=1)
+    description: str = Field(min_length=1)
+    """Which product use the suite stands for, in a sentence."""
+    generator: str | None = None
+    """A Python file in the suite's folder with `generate(size, seed) -> list of cases`; else cases.jsonl is read."""
+    seed: int = 0
+    max_new_tokens: int | None = Field(default=None, ge=1)
+    """Default limit for cases that name none."""
+
+
+class Suite(Strict):
+    """A named, versioned set of cases at one size."""
+
+    name: str
+    version: int
+    description: str
+    size: Size
+    cases: tuple[Case, ...]
+
+    @property
+    def digest(self) -> str:
+        """sha256 over the whole content: two records are comparable only where it is equal."""
+        return hashlib.sha256(dumps(self.model_dump(mode="json")).encode()).hexdigest()
