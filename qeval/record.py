@@ -21,6 +21,10 @@ from typing import Any, Literal, NamedTuple, TypeVar
 from pydantic import Field, ValidationError
 
 from qeval.errors import UsageError
+from qeval.evidence import ComparabilityLevel as ComparabilityLevel
+from qeval.evidence import Environment as Environment
+from qeval.evidence import Proof as Proof
+from qeval.evidence import Rendering as Rendering
 from qeval.jsonl import dumps, loads, read_appended, read_text, write_atomic
 from qeval.outcome import Outcome
 from qeval.strict import Strict, validate
@@ -32,7 +36,6 @@ RECORD_FILE = "record.json"
 CASES_FILE = "cases.jsonl"
 OUTCOMES_FILE = "outcomes.jsonl"
 
-ComparabilityLevel = Literal["token_ids", "rendered_text", "messages"]
 State = Literal["running", "complete", "crashed", "out_of_memory", "timeout", "unsupported", "interrupted"]
 
 
@@ -54,46 +57,6 @@ class ModelInfo(Strict):
     tokenizer_hash: str | None = None
     chat_template_hash: str | None = None
     context_tokens: int | None = None
-
-
-class Proof(Strict):
-    """Evidence that a variant is what it says, read off the loaded modules."""
-
-    quantized_modules: int
-    skipped_modules: tuple[str, ...]
-    """Modules with a weight matrix that were left unquantised, such as `lm_head`."""
-    parameters: int
-    """Number of weights, a tied matrix counted once."""
-    effective_bits: float
-    """Stored bits a weight, quantisation state included: 8 * storage_bytes / parameters."""
-    storage_bytes: int
-    """Bytes of all storages, counted once each, through tensor subclasses and quantisation state."""
-    dtypes: dict[str, int]
-    """Bytes by storage dtype."""
-
-
-class Rendering(Strict):
-    """How conversations became prompts; the same for every variant or they are not comparable."""
-
-    template: Literal["model", "fallback", "none"]
-    """The model's own chat template; a plain named fallback where it has none; none for engines without."""
-    tools: Literal["template", "fallback", "none"]
-    """Whether the template knows tools, or they are described in the system text."""
-    system_folded: bool
-    """The template rejects a system role, so system text stands before the first user turn."""
-    pad_token: str | None = None
-    end_token_ids: tuple[int, ...] = ()
-
-
-class Environment(Strict):
-    """Where it ran: what must match before a stored baseline may be used."""
-
-    python: str
-    platform: str
-    processor: str
-    device: str
-    threads: int | None
-    versions: dict[str, str]
 
 
 class Measurements(Strict):

@@ -1,0 +1,63 @@
+"""The shape of an engine: it renders a case into a prompt, and answers prompts in batches.
+
+An engine never looks at a clock, a file or a grader; whoever calls it measures and records.
+"""
+
+from __future__ import annotations
+
+import hashlib
+from array import array
+from collections.abc import Callable, Sequence
+from typing import NamedTuple, Protocol
+
+from qeval.chat import ToolCall
+from qeval.evidence import ComparabilityLevel, Rendering
+from qeval.outcome import FailedAnswer, Finish, Status
+from qeval.suites.case import Case
+
+OnStep = Callable[[int], None]
+"""Called while a batch is answered with the number of tokens generated since the last call."""
+
+
+class Prompt(NamedTuple):
+    """A case as the model reads it."""
+
+    suite: str
+    case: Case
+    token_ids: tuple[int, ...]
+    text: str
+    """The rendered text, for people."""
+
+    @property
+    def digest(self) -> str:
+        """sha256 over the token ids as little-endian 32-bit integers."""
+        return hashlib.sha256(array("i", self.token_ids).tobytes()).hexdigest()
+
+
+class Generation(NamedTuple):
+    """What an engine produced for one prompt."""
+
+    status: Status = "answered"
+    text: str = ""
+    token_ids: tuple[int, ...] = ()
+    """Generated tokens up to and without the end token."""
+    finish: Finish | None = None
+    failure: FailedAnswer | None = None
+    tool_calls: tuple[ToolCall, ...] | None = None
+    detail: str = ""
+
+
+class Engine(Protocol):
+    """What answers cases for one variant."""
+
+    name: str
+    level: ComparabilityLevel
+    rendering: Rendering
+    context_tokens: int | None
+    """Longest prompt plus answer the variant can hold; None where unknown."""
+
+    def render(self, suite: str, case: Case) -> Prompt:
+        """Turn a case into the prompt the model reads."""
+
+    def answer(self, prompts: Sequence[Prompt], on_step: OnStep) -> list[Generation]:
+        """Answer a batch, in order; a trouble of one case is its own `Generation`, never an exception."""

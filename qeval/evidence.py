@@ -1,0 +1,50 @@
+"""Evidence that a comparison is real: what a variant is, how it read the cases, and where it ran."""
+
+from __future__ import annotations
+
+from typing import Literal
+
+from qeval.strict import Strict
+
+ComparabilityLevel = Literal["token_ids", "rendered_text", "messages"]
+"""What two variants are known to have read alike: the same token ids, the same text, the same messages."""
+
+
+class Proof(Strict):
+    """Evidence that a variant is what it says, read off the loaded modules."""
+
+    quantized_modules: int
+    skipped_modules: tuple[str, ...]
+    """Modules with a weight matrix that were left unquantised, such as `lm_head`."""
+    parameters: int
+    """Number of weights, a tied matrix counted once."""
+    effective_bits: float
+    """Stored bits a weight, quantisation state included: 8 * storage_bytes / parameters."""
+    storage_bytes: int
+    """Bytes of all storages, counted once each, through tensor subclasses and quantisation state."""
+    dtypes: dict[str, int]
+    """Bytes by storage dtype."""
+
+
+class Rendering(Strict):
+    """How conversations became prompts; the same for every variant or they are not comparable."""
+
+    template: Literal["model", "fallback", "none"]
+    """The model's own chat template; a plain named fallback where it has none; none for engines without."""
+    tools: Literal["template", "fallback", "none"]
+    """Whether the template knows tools, or they are described in the system text."""
+    system_folded: bool
+    """The template rejects a system role, so system text stands before the first user turn."""
+    pad_token: str | None = None
+    end_token_ids: tuple[int, ...] = ()
+
+
+class Environment(Strict):
+    """Where it ran: what must match before a stored baseline may be used."""
+
+    python: str
+    platform: str
+    processor: str
+    device: str
+    threads: int | None
+    versions: dict[str, str]
