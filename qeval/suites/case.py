@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hashlib
+from itertools import pairwise
 from typing import Any, Literal
 
 from pydantic import Field, field_validator, model_validator
@@ -52,7 +53,7 @@ class Case(Strict):
         if any(message.role == "system" for message in self.messages[1:]):
             raise ValueError("a system message may only come first")
         roles = [message.role for message in self.messages if message.role != "system"]
-        for first, second in zip(roles, roles[1:], strict=False):
+        for first, second in pairwise(roles):
             if first == second == "user":
                 raise ValueError("two user messages in a row; merge them (many chat templates refuse it)")
         return self
