@@ -1,0 +1,1 @@
+"""Reports: each module renders a `qeval.compare.report.Report` in one form and decides nothing."""

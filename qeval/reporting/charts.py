@@ -1,0 +1,179 @@
+"""Geometry of the charts in the HTML report: every length is a share of the plot's width, in percent.
+
+The template draws them as inline SVG with percentages, so they fit any screen without scaling the text.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from typing import NamedTuple
+
+from qeval.compare.report import CandidateResult, Report, Ruling, VariantSummary, Verdict
+from qeval.reporting import view
+from qeval.units import UNKNOWN, percent, rate, size
+
+
+class Tick(NamedTuple):
+    """A mark on the axis."""
+
+    x: float
+    label: str
+
+
+class ForestRow(NamedTuple):
+    """One candidate in one suite: difference and interval."""
+
+    candidate: str
+    ruling: Ruling
+    x: float
+    low: float
+    high: float
+    margin: float
+    """Where the loss equals the margin; left of it a loss is too large."""
+    text: str
+    n: int
+
+
+class ForestGroup(NamedTuple):
+    """The candidates in one suite."""
+
+    label: str
+    rows: list[ForestRow]
+
+
+class Forest(NamedTuple):
+    """Differences with intervals against the margin, by suite."""
+
+    ticks: list[Tick]
+    zero: float
+    groups: list[ForestGroup]
+
+
+class Bar(NamedTuple):
+    """One bar; width None: unknown, so nothing is drawn."""
+
+    label: str
+    width: float | None
+    text: str
+    kind: str = ""
+
+
+class Bars(NamedTuple):
+    """Bars on one scale, with what they mean."""
+
+    title: str
+    note: str
+    bars: list[Bar]
+
+
+def forest(report: Report) -> Forest | None:
+    """Lay out the pass-rate differences of all candidates; None where nothing was compared."""
+    shown = [
+        (c, v) for c in report.candidates for v in view.headline(c) if v.metric == "pass" and v.difference is not None
+    ]
+    if not shown:
+        return None
+    step, first, last = _axis([v for _, v in shown])
+    span = last - first
+
+    def place(value: float) -> float:
+        return round(100 * (min(max(value, first), last) - first) / span, 3)
+
+    ticks = [
+        Tick(place(first + i * step), f"{100 * (first + i * step):+.0f}".replace("+0", "0"))
+        for i in range(round(span / step) + 1)
+    ]
+    groups: dict[str, list[ForestRow]] = {}
+    for candidate, verdict in shown:
+        groups.setdefault(verdict.slice.label, []).append(_forest_row(candidate, verdict, place))
+    return Forest(ticks, place(0.0), [ForestGroup(label, rows) for label, rows in groups.items()])
+
+
+def _forest_row(candidate: CandidateResult, verdict: Verdict, place: Callable[[float], float]) -> ForestRow:
+    middle = verdict.difference or 0.0
+    low, high = (end if end is not None else middle for end in (verdict.low, verdict.high))
+    text = view.difference_text(verdict)
+    return ForestRow(
+        candidate.candidate,
+        verdict.ruling,
+        place(middle),
+        place(low),
+        place(high),
+        place(-verdict.margin),
+        text,
+        verdict.n,
+    )
+
+
+def _axis(verdicts: list[Verdict]) -> tuple[float, float, float]:
+    """Choose a step and ends so that every interval fits on at most about eight ticks."""
+    ends = [end for v in verdicts for end in (v.low, v.high, -v.margin, v.margin) if end is not None]
+    low, high = min(*ends, -0.01), max(*ends, 0.01)
+    step = next(s for s in (0.01, 0.02, 0.05, 0.1, 0.2, 0.25) if (high - low) / s <= 8 or s == 0.25)
+    return step, step * math.floor(low / step), step * math.ceil(high / step)
+
+
+def costs(report: Report) -> list[Bars]:
+    """Lay out storage, peak memory and speed of every variant, each with its ratio to the baseline."""
+    return [
+        _cost(report, "Weights in storage", "less is better", lambda v: v.proof and v.proof.storage_bytes, size),
+        _cost(report, "Peak memory of the process", "less is better", lambda v: v.peak_memory_bytes, size),
+        _cost(report, "Speed in this run", "more is better", lambda v: v.tokens_per_s, rate),
+    ]
+
+
+def _cost(
+    report: Report,
+    title: str,
+    note: str,
+    measure: Callable[[VariantSummary], float | None],
+    write: Callable[..., str],
+) -> Bars:
+    values = [measure(variant) for variant in report.variants]
+    most = max((value for value in values if value is not None), default=0.0)
+    base = values[0] if values else None
+    bars = []
+    for variant, value in zip(report.variants, values, strict=True):
+        text = write(value)
+        if value is not None and base and variant.variant != report.baseline:
+            text += f" ({value / base:.2f}×)"
+        kind = "baseline" if variant.variant == report.baseline else ""
+        bars.append(Bar(variant.variant, _width(value, most), text, kind))
+    return Bars(title, note, bars)
+
+
+def _width(value: float | None, most: float) -> float | None:
+    return None if value is None or not most else round(100 * value / most, 3)
+
+
+def noise(report: Report) -> list[Bars]:
+    """Lay out, per candidate, changes against the baseline beside changes of each variant against itself."""
+    pools = [(c.candidate, v) for c in report.candidates if (v := view.pool(c)) is not None and v.n]
+    return [
+        _changes("Pass or fail changed", pools, lambda v: v.losses + v.gains, lambda s: s.flips),
+        _changes("Text changed", pools, lambda v: v.changed_text, lambda s: s.changed_texts),
+    ]
+
+
+def _changes(
+    title: str,
+    pools: list[tuple[str, Verdict]],
+    between: Callable[[Verdict], int],
+    itself: Callable[[view.SelfFlips], int],
+) -> Bars:
+    rows: list[tuple[str, int | None, int, str]] = []
+    for name, verdict in pools:
+        rows.append((f"{name}: against the baseline", between(verdict), verdict.n, "between"))
+        for label, flips in (
+            ("against itself", verdict.candidate_self),
+            ("baseline against itself", verdict.baseline_self),
+        ):
+            rows.append((label, flips and itself(flips), flips.n if flips else 0, "itself"))
+    shares = [None if count is None else view.share(count, n) for _, count, n, _ in rows]
+    most = max((value for value in shares if value is not None), default=0.0)
+    bars = [
+        Bar(label, _width(value, most), UNKNOWN if value is None else f"{percent(value)} ({count} of {n})", kind)
+        for (label, count, n, kind), value in zip(rows, shares, strict=True)
+    ]
+    return Bars(title, "share of cases", bars)

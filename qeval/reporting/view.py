@@ -1,0 +1,174 @@
+"""What every report shows, and in which words: the choices that terminal, Markdown, HTML and JUnit share."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import NamedTuple
+
+from qeval.compare.report import (
+    CandidateResult,
+    ChangedCase,
+    ChangeKind,
+    DecisionRuling,
+    Report,
+    Ruling,
+    SelfFlips,
+    VariantSummary,
+    Verdict,
+)
+from qeval.record import State
+from qeval.units import UNKNOWN, percent, points
+
+DECISION_WORDS: dict[DecisionRuling, str] = {
+    "accepted": "accepted",
+    "regressed": "regressed",
+    "inconclusive": "inconclusive",
+    "not_comparable": "not comparable",
+    "incomplete": "incomplete",
+}
+DECISION_MEANING: dict[DecisionRuling, str] = {
+    "accepted": "A loss beyond the margins is excluded, and every hard limit holds.",
+    "regressed": "A loss is proven and may exceed the margin, or a hard limit is broken.",
+    "inconclusive": "Neither a loss nor its absence is proven with these cases.",
+    "not_comparable": "The two records differ in what must be equal before a difference means anything.",
+    "incomplete": "Data that the policy requires is missing.",
+}
+KIND_WORDS: dict[ChangeKind, str] = {
+    "right_to_wrong": "right → wrong",
+    "wrong_to_right": "wrong → right",
+    "wrong_to_other_wrong": "wrong → other wrong",
+    "text_changed": "text changed, same grade",
+    "no_answer": "no answer",
+}
+STATE_WORDS: dict[State, str] = {
+    "running": "not finished",
+    "complete": "complete",
+    "crashed": "crashed",
+    "out_of_memory": "out of memory",
+    "timeout": "timed out",
+    "unsupported": "unsupported",
+    "interrupted": "interrupted",
+}
+FLAG_WORDS: dict[str, str] = {
+    "too_few": "too few cases to judge",
+    "baseline_floor": "the baseline passes too rarely to show a loss",
+    "two_sided": "a gain beyond the margin is excluded too",
+    "small_real_loss": "a loss is proven, within the margin",
+    "few_clusters": "too few clusters",
+}
+_WORST_FIRST: tuple[ChangeKind, ...] = (
+    "right_to_wrong",
+    "no_answer",
+    "wrong_to_right",
+    "wrong_to_other_wrong",
+    "text_changed",
+)
+_RULING_ORDER: tuple[Ruling, ...] = ("regressed", "inconclusive", "equivalent", "improved")
+
+
+def verdict_label(verdict: Verdict) -> str:
+    """Name a verdict's slice, and its metric where that is not `pass`."""
+    return verdict.slice.label if verdict.metric == "pass" else f"{verdict.slice.label} ({verdict.metric})"
+
+
+def headline(candidate: CandidateResult) -> list[Verdict]:
+    """Return the verdicts over the pool and over whole suites, the pool first."""
+    return sorted((v for v in candidate.verdicts if v.role in {"pool", "suite"}), key=lambda v: v.role != "pool")
+
+
+def pool(candidate: CandidateResult) -> Verdict | None:
+    """Return the verdict on `pass` over all suites, None where nothing was paired."""
+    return next((v for v in candidate.verdicts if v.role == "pool" and v.metric == "pass"), None)
+
+
+def notable_slices(candidate: CandidateResult) -> list[Verdict]:
+    """Return the slices that regressed, and the required ones that are open; the worst first."""
+    chosen = [
+        v
+        for v in candidate.verdicts
+        if v.role in {"required", "exploratory"}
+        and (v.ruling == "regressed" or (v.role == "required" and v.ruling == "inconclusive"))
+    ]
+    return sorted(
+        chosen, key=lambda v: (_RULING_ORDER.index(v.ruling), v.difference if v.difference is not None else 0)
+    )
+
+
+def worst_first(report: Report) -> list[ChangedCase]:
+    """Order changed cases for a reader: losses, then no answers, then gains; unstable ones after stable ones."""
+    lost = {(c.candidate, v.slice.suite) for c in report.candidates for v in headline(c) if v.ruling == "regressed"}
+    return sorted(
+        report.changed,
+        key=lambda case: (_WORST_FIRST.index(case.kind), case.unstable, (case.candidate, case.suite) not in lost),
+    )
+
+
+def difference_text(verdict: Verdict) -> str:
+    """Format a difference with its interval: `-9.4 pp [-13.8, -5.1]`."""
+    if verdict.difference is None:
+        return UNKNOWN
+    low, high = (points(end).removesuffix(" pp") for end in (verdict.low, verdict.high))
+    return f"{points(verdict.difference)} [{low}, {high}]"
+
+
+def rates_text(verdict: Verdict) -> str:
+    """Format both pass rates: `52.5 → 43.1 %`."""
+    if verdict.baseline_rate is None:
+        return UNKNOWN
+    return f"{percent(verdict.baseline_rate).removesuffix(' %')} → {percent(verdict.candidate_rate)}"
+
+
+def flips_text(verdict: Verdict) -> str:
+    """Format losses and gains: `-18 +3`."""
+    return f"-{verdict.losses} +{verdict.gains}"
+
+
+def self_text(flips: SelfFlips | None) -> str:
+    """Format how often a variant disagreed with itself: `2 of 48`."""
+    return UNKNOWN if flips is None else f"{flips.flips} of {flips.n}"
+
+
+def share(count: int, n: int) -> float | None:
+    """Return count / n, None where n is 0."""
+    return count / n if n else None
+
+
+def interval_name(report: Report) -> str:
+    """Name the interval by its confidence, such as `90 % interval`."""
+    alpha = report.policy.get("alpha")
+    return f"{percent(1 - 2 * alpha, 0)} interval" if isinstance(alpha, float) else "interval"
+
+
+def answered_text(variant: VariantSummary) -> str:
+    """Format the state of a variant, with the answered cases where some are missing."""
+    state = STATE_WORDS[variant.state]
+    if variant.n_answered == variant.n_cases and variant.state == "complete":
+        return state
+    return f"{state}, {variant.n_answered} of {variant.n_cases} answered"
+
+
+def reason_text(candidate: CandidateResult) -> str:
+    """Join the reasons of a decision to one line."""
+    reasons = [reason.rstrip(".") for reason in candidate.reasons]
+    return "; ".join(reasons) or DECISION_MEANING[candidate.decision].rstrip(".")
+
+
+class DecisionGroup(NamedTuple):
+    """The candidates that share a decision."""
+
+    decision: DecisionRuling
+    candidates: tuple[str, ...]
+
+
+def by_decision(candidates: Iterable[CandidateResult]) -> list[DecisionGroup]:
+    """Group candidates by decision, the worst decision first."""
+    order: tuple[DecisionRuling, ...] = ("incomplete", "not_comparable", "regressed", "inconclusive", "accepted")
+    listed = list(candidates)
+    groups = [DecisionGroup(d, tuple(c.candidate for c in listed if c.decision == d)) for d in order]
+    return [group for group in groups if group.candidates]
+
+
+def run_line(report: Report) -> str:
+    """Say the run's decision and who is where: `REGRESSED. regressed: nf4; accepted: bf16, int8`."""
+    groups = [f"{DECISION_WORDS[g.decision]}: {', '.join(g.candidates)}" for g in by_decision(report.candidates)]
+    return f"{DECISION_WORDS[report.decision].upper()} ({'; '.join(groups) or 'no candidates'})"
