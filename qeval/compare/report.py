@@ -55,6 +55,8 @@ class Verdict(Strict):
     """Such as `too_few`, `baseline_floor`, `two_sided`, `small_real_loss`, `few_clusters`."""
     n: int
     """Pairs in which both answered and were graded."""
+    planned: int = 0
+    """Cases of the slice, answered or not."""
     clusters: int
     baseline_passed: int
     candidate_passed: int

@@ -1,0 +1,110 @@
+"""The decision on a candidate and on a run, with its exit code.
+
+Worst first: interrupted 130, bad usage 2, not comparable 4, incomplete 5, regressed 1, inconclusive 3, accepted 0.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from typing import NamedTuple
+
+from qeval.compare.report import DecisionRuling, LimitResult, Ruling, Verdict
+from qeval.errors import ExitCode
+
+WORST_FIRST: tuple[ExitCode, ...] = (
+    ExitCode.INTERRUPTED,
+    ExitCode.USAGE,
+    ExitCode.NOT_COMPARABLE,
+    ExitCode.INCOMPLETE,
+    ExitCode.REGRESSED,
+    ExitCode.INCONCLUSIVE,
+    ExitCode.ACCEPTED,
+)
+EXIT_CODES: dict[DecisionRuling, ExitCode] = {
+    "accepted": ExitCode.ACCEPTED,
+    "regressed": ExitCode.REGRESSED,
+    "inconclusive": ExitCode.INCONCLUSIVE,
+    "not_comparable": ExitCode.NOT_COMPARABLE,
+    "incomplete": ExitCode.INCOMPLETE,
+}
+
+
+class Decision(NamedTuple):
+    """What was decided, and every reason for it."""
+
+    ruling: DecisionRuling
+    reasons: tuple[str, ...]
+
+
+def worst_code(codes: Iterable[ExitCode]) -> ExitCode:
+    """Return the worst exit code.
+
+    >>> worst_code([ExitCode.INCONCLUSIVE, ExitCode.REGRESSED, ExitCode.ACCEPTED]).name
+    'REGRESSED'
+    """
+    return min(codes, key=WORST_FIRST.index)
+
+
+def worst(decisions: Iterable[DecisionRuling]) -> DecisionRuling:
+    """Return the worst decision, in the order of their exit codes."""
+    return min(decisions, key=lambda decision: WORST_FIRST.index(EXIT_CODES[decision]))
+
+
+def decide(
+    *,
+    faults: Sequence[str],
+    missing: Sequence[str],
+    verdicts: Sequence[Verdict],
+    limits: Sequence[LimitResult],
+    numeric_errors: int,
+) -> Decision:
+    """Decide on one candidate; accepted is what is left when nothing speaks against it.
+
+    Args:
+        faults: what forbids the comparison.
+        missing: required data that is not there.
+        verdicts: all verdicts; those that gate are of level critical and not exploratory.
+        limits: all hard limits; a broken `min_scored` is missing data, any other a regression.
+        numeric_errors: outcomes of the candidate with NaN or infinite logits.
+    """
+    gating = [verdict for verdict in verdicts if verdict.level == "critical" and verdict.role != "exploratory"]
+    broken = [limit for limit in limits if limit.broken]
+    unscored = [_limit(limit) for limit in broken if limit.name == "min_scored"]
+    exceeded = [_limit(limit) for limit in broken if limit.name != "min_scored"]
+    by_ruling: list[tuple[DecisionRuling, list[str]]] = [
+        ("not_comparable", list(faults)),
+        ("incomplete", [*missing, *unscored, *_no_data(gating)]),
+        ("regressed", [*_reasons(gating, "regressed"), *exceeded]),
+        ("inconclusive", [*_numeric(numeric_errors), *_doubts(gating)]),
+    ]
+    for ruling, reasons in by_ruling:
+        if reasons:
+            return Decision(ruling, tuple(dict.fromkeys(reasons)))
+    if not gating:
+        return Decision("incomplete", ("nothing was judged",))
+    return Decision("accepted", ("no loss beyond the margin, in the pool and in every critical slice",))
+
+
+def _limit(limit: LimitResult) -> str:
+    return f"hard limit in {limit.slice.label}: {limit.text}"
+
+
+def _no_data(gating: Sequence[Verdict]) -> list[str]:
+    return [f"{verdict.slice.label}: {verdict.reason}" for verdict in gating if verdict.n == 0]
+
+
+def _reasons(gating: Sequence[Verdict], ruling: Ruling) -> list[str]:
+    return [f"{verdict.slice.label}: {verdict.reason}" for verdict in gating if verdict.ruling == ruling]
+
+
+def _numeric(count: int) -> list[str]:
+    return [f"{count} answers ended in NaN or infinite logits; such a candidate is never accepted"] if count else []
+
+
+def _doubts(gating: Sequence[Verdict]) -> list[str]:
+    # A proven gain does not lift the floor: where the baseline hardly passes, no loss could have been seen.
+    floored = [v for v in gating if "baseline_floor" in v.flags and v.ruling == "improved"]
+    return [
+        *_reasons(gating, "inconclusive"),
+        *(f"{v.slice.label}: the baseline passes under 20 % here, so few pairs could show a loss" for v in floored),
+    ]

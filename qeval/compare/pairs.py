@@ -1,0 +1,144 @@
+"""Pairs: the same case in two records, and what each arm made of it on one metric."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import NamedTuple
+
+from qeval.outcome import Grade, Outcome
+from qeval.record import CaseInfo, Record, State
+
+_ABSENCE: dict[State, str] = {
+    "running": "interrupted",
+    "complete": "missing",
+    "crashed": "crashed",
+    "out_of_memory": "out_of_memory",
+    "timeout": "timeout",
+    "unsupported": "unsupported",
+    "interrupted": "interrupted",
+}
+"""The class of a case without an outcome, by the state its record ended in."""
+
+
+class Arm(NamedTuple):
+    """One record's side of a pair."""
+
+    outcome: Outcome | None
+    absence: str
+    """The class that stands for the outcome where there is none."""
+
+    def passed(self, metric: str) -> bool | None:
+        """Return pass or fail, None where not graded."""
+        return self.outcome.passed(metric) if self.outcome else None
+
+    @property
+    def no_answer(self) -> str | None:
+        """The class of having no answer, None where there is one."""
+        if self.outcome is None:
+            return self.absence
+        return None if self.outcome.answered else self.outcome.status
+
+
+class Pair(NamedTuple):
+    """The same case in the baseline and in a candidate, at repeat 0."""
+
+    info: CaseInfo
+    baseline: Arm
+    candidate: Arm
+
+    @property
+    def text_changed(self) -> bool:
+        """Whether both answered and the answers differ in text or tool calls."""
+        before, after = self.baseline.outcome, self.candidate.outcome
+        if not (before and after and before.answered and after.answered):
+            return False
+        return before.text != after.text or before.tool_calls != after.tool_calls
+
+
+class Pairing(NamedTuple):
+    """All pairs of two records, in the order of the baseline's cases."""
+
+    pairs: tuple[Pair, ...]
+    """Cases of suites that both records hold; a case that one of them lacks is a pair with an empty arm."""
+    unpaired: tuple[str, ...]
+    """`suite/case` of cases that only one of two records holds."""
+    missing_suites: tuple[str, ...]
+    """Suites of the baseline that the candidate never had."""
+
+
+class Scored(NamedTuple):
+    """One pair on one metric."""
+
+    pair: Pair
+    before: bool | None
+    after: bool | None
+    before_absence: str | None
+    """Why `before` is None."""
+    after_absence: str | None
+
+    @property
+    def both(self) -> bool:
+        """Whether both arms were graded."""
+        return self.before is not None and self.after is not None
+
+    @property
+    def net(self) -> int:
+        """1 for a gain, -1 for a loss, 0 else (also where not both are graded)."""
+        return int(bool(self.after)) - int(bool(self.before)) if self.both else 0
+
+
+def pair_records(baseline: Record, candidate: Record) -> Pairing:
+    """Pair two records by suite and case id."""
+    before, after = baseline.by_case(), candidate.by_case()
+    infos = {(info.suite, info.case): info for record in (candidate, baseline) for info in record.cases}
+    ordered = [(info.suite, info.case) for info in (*baseline.cases, *candidate.cases)]
+    shared = baseline.header.suites.keys() & candidate.header.suites.keys()
+    gone, lost = _ABSENCE[baseline.header.state], _ABSENCE[candidate.header.state]
+    pairs = tuple(
+        Pair(infos[key], Arm(before.get(key), gone), Arm(after.get(key), lost))
+        for key in dict.fromkeys(ordered)
+        if key[0] in shared
+    )
+    ours, theirs = _held(baseline), _held(candidate)
+    unpaired = tuple(f"{suite}/{case}" for suite, case in dict.fromkeys(ordered) if (suite, case) in ours ^ theirs)
+    missing = tuple(sorted(baseline.header.suites.keys() - candidate.header.suites.keys()))
+    return Pairing(pairs, unpaired, missing)
+
+
+def _held(record: Record) -> set[tuple[str, str]]:
+    """The cases a record holds: of a complete one those with an outcome, else those it set out to run."""
+    planned = {(info.suite, info.case) for info in record.cases}
+    return planned & record.by_case().keys() if record.header.state == "complete" else planned
+
+
+def score(pairs: Iterable[Pair], metric: str) -> tuple[Scored, ...]:
+    """Put pairs on a metric. For metrics other than `pass`, only pairs where an arm was graded on it appear."""
+    return tuple(_score_one(pair, metric) for pair in pairs if metric == "pass" or _has(pair, metric))
+
+
+def _score_one(pair: Pair, metric: str) -> Scored:
+    before, after = pair.baseline.passed(metric), pair.candidate.passed(metric)
+    return Scored(pair, before, after, _absence(pair.baseline, metric, before), _absence(pair.candidate, metric, after))
+
+
+def other_metrics(pairs: Iterable[Pair]) -> tuple[str, ...]:
+    """Return the graders' own metrics found in the answers of either arm."""
+    arms = (arm for pair in pairs for arm in (pair.baseline, pair.candidate))
+    return tuple(sorted({grade.metric for arm in arms for grade in _grades(arm)}))
+
+
+def _has(pair: Pair, metric: str) -> bool:
+    return any(grade.metric == metric for arm in (pair.baseline, pair.candidate) for grade in _grades(arm))
+
+
+def _grades(arm: Arm) -> tuple[Grade, ...]:
+    return arm.outcome.grades if arm.outcome and arm.outcome.answered else ()
+
+
+def _absence(arm: Arm, metric: str, passed: bool | None) -> str | None:
+    if passed is not None:
+        return None
+    if arm.no_answer:
+        return arm.no_answer
+    ungraded = (g for g in _grades(arm) if g.status == "ungraded" and (g.metric == metric or metric == "pass"))
+    return next((grade.fault for grade in ungraded if grade.fault), "ungraded")

@@ -1,0 +1,138 @@
+"""Policy: what a team accepts, written down before the run.
+
+Every threshold is a share in (0, 1] or [0, 1]: 0.02 is two points. NaN, infinity, negative numbers, text and numbers
+above 1 are usage errors, since any of them would silently switch a gate off.
+"""
+
+from __future__ import annotations
+
+import hashlib
+from pathlib import Path
+from typing import Annotated, Any, Literal
+
+from pydantic import Field, model_validator
+
+from qeval.compare.power import smallest_margin
+from qeval.compare.report import Level, SliceKey
+from qeval.compare.slices import parse_slice
+from qeval.errors import UsageError
+from qeval.jsonl import dumps
+from qeval.strict import Strict, load_yaml
+
+Amount = Annotated[float, Field(strict=True, ge=0, le=1)]
+Margin = Annotated[float, Field(strict=True, gt=0, lt=1)]
+Auto = Literal["auto"]
+
+SMALLEST_AUTO_MARGIN = 0.03
+FEWEST_CASES = 30
+"""A slice with fewer cases is too few to judge; it gates only if the policy names it."""
+
+
+class Margins(Strict):
+    """The loss that must be excluded before a candidate passes, as a difference of pass rates."""
+
+    pool: Margin = 0.02
+    """Over all suites together."""
+    suites: dict[str, Margin | Auto] = Field(default_factory=dict)
+    """Per suite; `auto` (also for suites not listed) is what the suite's number of cases can be planned to hold."""
+    slices: dict[str, Margin | Auto] = Field(default_factory=dict)
+    """Per required slice, under the name it has in `required`."""
+
+
+class Limits(Strict):
+    """Hard limits, compared in whole counts. They can only make a decision worse.
+
+    A number holds for the pool of all suites and for each critical suite; a mapping names suites (and `all`).
+    """
+
+    max_net_loss: Amount | dict[str, Amount] | None = None
+    """Losses minus gains, as a share of the pairs."""
+    min_pass_rate: Amount | dict[str, Amount] | None = None
+    """Cases the candidate passes, as a share of the pairs."""
+    min_scored: Amount | dict[str, Amount] = 0.95
+    """Cases that both variants answered, as a share of the planned ones; below it the decision is *incomplete*."""
+
+
+class Policy(Strict):
+    """What a team accepts; an empty file is the built-in default."""
+
+    alpha: Annotated[float, Field(strict=True, gt=0, lt=0.5)] = 0.05
+    """Chance of a false alarm over the whole family, and of passing a loss as large as the margin."""
+    planning_flip_rate: Annotated[float, Field(strict=True, gt=0, le=1)] = 0.10
+    """Share of cases expected to flip: sets `auto` margins and says how many cases are needed."""
+    margins: Margins = Field(default_factory=Margins)
+    required: tuple[str, ...] = ()
+    """Slices that gate besides the suites: `lang=de`, `longdoc/depth=0.9`, the cross `lang=de&depth=0.9`, a suite."""
+    level: dict[str, Level] = Field(default_factory=dict)
+    """Per suite; suites not listed are critical. An advisory suite is shown and does not gate by itself."""
+    limits: Limits = Field(default_factory=Limits)
+    candidates_required: Literal["all"] | Annotated[tuple[str, ...], Field(min_length=1)] = "all"
+    """Candidates whose decision is the run's."""
+    privacy: Literal["hashes", "full"] = "hashes"
+    """What may leave for a tracking server that is not a local file."""
+
+    @model_validator(mode="after")
+    def _names_make_sense(self) -> Policy:
+        named = [parse_slice(name) for name in self.required]
+        for name in self.margins.slices:
+            if parse_slice(name) not in named:
+                raise ValueError(f"margins.slices names '{name}', which 'required' does not list; add it there")
+        for key in named:
+            if key.tag is None and self.level.get(key.suite or "") == "advisory":
+                raise ValueError(f"suite '{key.suite}' is both required and advisory; keep one of the two")
+        return self
+
+    @property
+    def digest(self) -> str:
+        """sha256 over the whole content."""
+        return hashlib.sha256(dumps(self.model_dump(mode="json")).encode()).hexdigest()
+
+    @property
+    def required_slices(self) -> tuple[SliceKey, ...]:
+        """The required slices, each once."""
+        return tuple(dict.fromkeys(parse_slice(name) for name in self.required))
+
+    def level_of(self, suite: str) -> Level:
+        """Return whether a suite gates."""
+        return self.level.get(suite, "critical")
+
+    def margin_of(self, key: SliceKey, n_cases: int) -> float:
+        """Return the margin of a slice with this many planned cases (answered or not).
+
+        `auto` is max(3 points, the smallest margin that so many cases are planned to hold). It is never wider than
+        that of 30 cases: a smaller slice must show more, not less.
+        """
+        if key == SliceKey():
+            return self.margins.pool
+        if key.tag is None:
+            written = self.margins.suites.get(key.suite or "", "auto")
+        else:
+            by_key = {parse_slice(name): margin for name, margin in self.margins.slices.items()}
+            written = by_key.get(key, "auto")
+        if written != "auto":
+            return written
+        held = smallest_margin(self.planning_flip_rate, max(n_cases, FEWEST_CASES), self.alpha)
+        return min(max(SMALLEST_AUTO_MARGIN, held), 1.0)
+
+
+def load_policy(path: Path | None) -> Policy:
+    """Read a policy file; None: the built-in default.
+
+    Raises:
+        UsageError: every fault found, with file, key and what is allowed.
+    """
+    return Policy() if path is None else load_yaml(Policy, path)
+
+
+def check_candidates(policy: Policy, candidates: tuple[str, ...]) -> None:
+    """Refuse a policy that requires a candidate which the run does not have."""
+    if policy.candidates_required == "all":
+        return
+    for name in policy.candidates_required:
+        if name not in candidates:
+            raise UsageError(f"the policy requires candidate '{name}'; this run has {', '.join(candidates) or 'none'}.")
+
+
+def policy_json_schema() -> dict[str, Any]:
+    """Return the JSON Schema of a policy file, for editors."""
+    return Policy.model_json_schema()

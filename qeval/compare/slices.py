@@ -1,0 +1,77 @@
+"""Slices: which pairs belong together, and what they are called.
+
+A name is `[suite/]tag=value`, a cross `[suite/]tag=value&tag=value`, a suite, or `all`. In a `SliceKey` a cross is
+its first tag with the rest kept in the value, so that its label reads as it was written.
+"""
+
+from __future__ import annotations
+
+import re
+from collections import defaultdict
+from collections.abc import Mapping, Sequence
+
+from qeval.compare.pairs import Pair, Scored
+from qeval.compare.report import SliceKey
+
+_AND = re.compile(r"&(?=[^&=]+=)")
+
+MOST_VALUES = 100
+"""A tag with more values than this is an identifier, not a property: it makes no exploratory slices."""
+
+
+def parse_slice(name: str) -> SliceKey:
+    """Read the name of a slice as people write it and reports show it.
+
+    >>> parse_slice("longdoc/depth=0.9").label, parse_slice("lang=de").label, parse_slice("longdoc").label
+    ('longdoc/depth=0.9', 'all/lang=de', 'longdoc')
+    >>> parse_slice("lang=de&depth=0.9").label
+    'all/lang=de&depth=0.9'
+
+    Raises:
+        ValueError: a part of the name is empty.
+    """
+    head, slash, rest = name.partition("/")
+    # A slash after the first '=' belongs to a tag's value.
+    suite, terms = (head, rest) if slash and "=" not in head else (None, name) if "=" in name else (name, "")
+    tag, equals, value = terms.partition("=")
+    if suite == "" or (slash and suite is not None and not terms) or (terms and not (tag and equals and value)):
+        raise ValueError(f"'{name}' names no slice; write suite, tag=value, suite/tag=value or tag=value&tag=value")
+    return SliceKey(suite=None if suite == "all" else suite, tag=tag or None, value=value if equals else None)
+
+
+def belongs(key: SliceKey, suite: str, tags: Mapping[str, str]) -> bool:
+    """Return whether a case is in a slice."""
+    if key.suite is not None and key.suite != suite:
+        return False
+    if key.tag is None:
+        return True
+    terms = [term.split("=", 1) for term in _AND.split(f"{key.tag}={key.value}")]
+    return all(tags.get(tag) == value for tag, value in terms)
+
+
+def members(key: SliceKey, scored: Sequence[Scored]) -> tuple[int, ...]:
+    """Return the positions of a slice's pairs."""
+    return tuple(i for i, one in enumerate(scored) if belongs(key, one.pair.info.suite, one.pair.info.tags))
+
+
+def tag_slices(pairs: Sequence[Pair]) -> dict[SliceKey, tuple[int, ...]]:
+    """Return every tag value's slice, within each suite and over all, with the positions of its pairs.
+
+    Over all: only where a value occurs in several suites, since it would repeat the suite's slice otherwise.
+    """
+    found: dict[SliceKey, list[int]] = defaultdict(list)
+    for i, pair in enumerate(pairs):
+        for tag, value in pair.info.tags.items():
+            found[SliceKey(suite=pair.info.suite, tag=tag, value=value)].append(i)
+    values: dict[tuple[str | None, str | None], int] = defaultdict(int)
+    for key in found:
+        values[key.suite, key.tag] += 1
+    kept = {key: tuple(at) for key, at in found.items() if values[key.suite, key.tag] <= MOST_VALUES}
+    return {**_over_all(kept), **kept}
+
+
+def _over_all(slices: Mapping[SliceKey, tuple[int, ...]]) -> dict[SliceKey, tuple[int, ...]]:
+    by_value: dict[SliceKey, list[tuple[int, ...]]] = defaultdict(list)
+    for key, at in slices.items():
+        by_value[SliceKey(tag=key.tag, value=key.value)].append(at)
+    return {key: tuple(sorted(i for at in parts for i in at)) for key, parts in by_value.items() if len(parts) > 1}
