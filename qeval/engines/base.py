@@ -8,12 +8,15 @@ from __future__ import annotations
 import hashlib
 from array import array
 from collections.abc import Callable, Sequence
-from typing import NamedTuple, Protocol
+from typing import Any, NamedTuple, Protocol
 
 from qeval.chat import ToolCall
 from qeval.evidence import ComparabilityLevel, Rendering
 from qeval.outcome import FailedAnswer, Finish, Status
 from qeval.suites.case import Case
+
+DECODING: dict[str, Any] = {"do_sample": False, "num_beams": 1, "repetition_penalty": 1.0, "use_cache": True}
+"""What every variant decodes with; recorded, and compared before a difference means anything."""
 
 OnStep = Callable[[int], None]
 """Called while a batch is answered with the number of tokens generated since the last call."""

@@ -1,0 +1,5 @@
+"""`python -m qeval`."""
+
+from qeval.cli.main import entry
+
+entry()

@@ -1,0 +1,1 @@
+"""The command line: one file a command. Each reads its arguments, calls one function, prints and exits."""

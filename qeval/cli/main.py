@@ -1,0 +1,57 @@
+"""The `qeval` command."""
+
+from __future__ import annotations
+
+import sys
+from typing import Annotated
+
+import typer
+
+from qeval import __version__
+from qeval.cli import compare, formats, models, run, schemas, suites, track
+from qeval.cli.output import fail, interrupted
+from qeval.errors import QevalError
+
+app = typer.Typer(
+    no_args_is_help=True,
+    pretty_exceptions_enable=False,
+    rich_markup_mode="markdown",
+    help="May this model ship at this precision, on the hardware that will serve it?",
+    epilog=(
+        "Exit codes: 0 accepted, 1 regressed or a limit broken, 2 bad usage or input, 3 inconclusive, "
+        "4 not comparable, 5 incomplete, 130 interrupted."
+    ),
+)
+app.command("run")(run.run)
+app.command("compare")(compare.compare)
+app.command("formats")(formats.formats)
+app.add_typer(models.app, name="models")
+app.add_typer(suites.app, name="suites")
+app.add_typer(track.app, name="track")
+app.command("schemas")(schemas.schemas)
+
+
+def _version(wanted: bool) -> None:
+    if wanted:
+        typer.echo(f"qeval {__version__}")
+        raise typer.Exit
+
+
+@app.callback()
+def _root(
+    version: Annotated[
+        bool, typer.Option("--version", callback=_version, is_eager=True, help="Print the version and exit.")
+    ] = False,
+) -> None:
+    """May this model ship at this precision, on the hardware that will serve it?"""
+
+
+def entry() -> None:
+    """Run the command line; errors meant for people are printed without a traceback."""
+    as_json = "--json" in sys.argv
+    try:
+        app()
+    except QevalError as error:
+        fail(error, as_json=as_json)
+    except KeyboardInterrupt:
+        interrupted(as_json=as_json)

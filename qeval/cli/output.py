@@ -1,0 +1,46 @@
+"""What every command prints alike: people's text, then with `--json` one machine line, the last of stdout."""
+
+from __future__ import annotations
+
+import sys
+from typing import Annotated, NoReturn
+
+import typer
+from rich.console import Console
+
+from qeval.errors import ExitCode, QevalError
+from qeval.jsonl import dumps
+
+Json = Annotated[bool, typer.Option("--json", help="Print the result as one JSON line, the last line of stdout.")]
+
+
+def console(*, as_json: bool) -> Console:
+    """Return the console people's text goes to: stdout, or stderr where stdout ends in a JSON line."""
+    return Console(stderr=as_json, soft_wrap=False)
+
+
+def progress_console() -> Console:
+    """Return the console progress goes to, standard error."""
+    return Console(stderr=True)
+
+
+def print_json(value: object) -> None:
+    """Print one JSON line to stdout."""
+    sys.stdout.write(dumps(value) + "\n")
+    sys.stdout.flush()
+
+
+def fail(error: QevalError, *, as_json: bool) -> NoReturn:
+    """Print an error for its reader and end with its exit code."""
+    sys.stderr.write(f"error: {error}\n")
+    if as_json:
+        print_json({"error": str(error), "exit_code": int(error.exit_code)})
+    raise SystemExit(int(error.exit_code))
+
+
+def interrupted(*, as_json: bool) -> NoReturn:
+    """Say that the run was interrupted, and how to go on."""
+    sys.stderr.write("interrupted. What was answered is kept; run the same command with --resume to finish.\n")
+    if as_json:
+        print_json({"error": "interrupted", "exit_code": int(ExitCode.INTERRUPTED)})
+    raise SystemExit(int(ExitCode.INTERRUPTED))

@@ -1,0 +1,155 @@
+"""`qeval run`: one model at several precisions, diffed by slice, gated, tracked."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from qeval.cli.output import Json, console, print_json, progress_console
+from qeval.errors import UsageError
+
+if TYPE_CHECKING:
+    from qeval.job import Job
+    from qeval.runner.plan import Plan, PlanFile
+
+DEFAULT_EXPERIMENT = "qeval"
+
+EXAMPLES = """
+**Examples**
+
+`qeval run --model smollm2-135m --variants fp32,int8,nf4`
+
+`qeval run --model smollm2-135m --variants fp32,nf4 --suites schema,toolcalls --policy policy.yaml --out runs/nightly`
+
+`qeval run plan.yaml --dry-run`
+
+`qeval run plan.yaml --resume`
+"""
+
+
+def run(  # noqa: PLR0913, PLR0917 - a command line has as many parameters as it has options
+    plan_file: Annotated[
+        Path | None, typer.Argument(metavar="[PLAN]", help="A plan file; options given beside it win.")
+    ] = None,
+    model: Annotated[
+        str | None, typer.Option(help="Catalogue name, local folder, .gguf file, or Hugging Face id[@revision].")
+    ] = None,
+    variants: Annotated[str | None, typer.Option(help="Comma-separated, such as fp32,int8,nf4+keep=lm_head.")] = None,
+    baseline: Annotated[
+        str | None, typer.Option(help="One of the variants. Default: fp32 on CPU, bf16 on an accelerator.")
+    ] = None,
+    suites: Annotated[str | None, typer.Option(help="`all`, or names and folders, comma-separated.")] = None,
+    size: Annotated[str | None, typer.Option(help="smoke, standard or full. Default: smoke.")] = None,
+    policy: Annotated[str | None, typer.Option(help="A policy file. Default: the built-in policy.")] = None,
+    out: Annotated[Path | None, typer.Option(help="Folder of the run. Default: runs/<time>.")] = None,
+    device: Annotated[str | None, typer.Option(help="auto, cpu, cuda or mps. Default: auto.")] = None,
+    batch_size: Annotated[int | None, typer.Option(help="Cases that are answered together. Default: 16.")] = None,
+    threads: Annotated[int | None, typer.Option(help="CPU threads. Default: the cores this process may use.")] = None,
+    time_limit: Annotated[float | None, typer.Option(help="Seconds after which a variant is ended.")] = None,
+    resume: Annotated[bool, typer.Option("--resume", help="Finish an interrupted run in the same --out.")] = False,
+    dry_run: Annotated[
+        bool, typer.Option("--dry-run", help="Print the plan with an estimate of time and memory, and stop.")
+    ] = False,
+    report_only: Annotated[
+        bool, typer.Option("--report-only", help="End with 0 whatever the decision; it is still printed.")
+    ] = False,
+    tracking_uri: Annotated[
+        str | None, typer.Option(help="MLflow tracking address. Default: an sqlite store in the run's folder.")
+    ] = None,
+    experiment: Annotated[str, typer.Option(help="MLflow experiment.")] = DEFAULT_EXPERIMENT,
+    no_track: Annotated[bool, typer.Option("--no-track", help="Do not track with MLflow.")] = False,
+    allow_remote_code: Annotated[
+        bool, typer.Option("--allow-remote-code", help="Let the model run code of its own.")
+    ] = False,
+    allow_pickle: Annotated[
+        bool, typer.Option("--allow-pickle", help="Load pickled weights, which can run code.")
+    ] = False,
+    as_json: Json = False,
+) -> None:
+    """Run a model at several precisions, compare each with the baseline, and decide."""
+    from qeval.compare.policy import load_policy
+    from qeval.job import Tracking, now, run_job
+    from qeval.reporting.terminal import print_report
+    from qeval.runner.plan import resolve_plan
+    from qeval.runner.progress import watcher_for
+
+    given = {
+        "model": model,
+        "variants": variants,
+        "baseline": baseline,
+        "suites": suites,
+        "size": size,
+        "policy": policy,
+        "out": None if out is None else str(out),
+        "device": device,
+        "batch_size": batch_size,
+        "threads": threads,
+        "time_limit_s": time_limit,
+        "allow_remote_code": allow_remote_code or None,
+        "allow_pickle": allow_pickle or None,
+    }
+    file = _plan_from(plan_file, {key: value for key, value in given.items() if value is not None})
+    plan = resolve_plan(file)
+    rules = load_policy(Path(file.policy) if file.policy else None)
+    if dry_run:
+        _print_estimate(plan, as_json=as_json)
+        return
+    folder = Path(file.out) if file.out else Path("runs") / now().replace(":", "-").removesuffix("+00-00")
+    if resume and not file.out:
+        raise UsageError("--resume needs the folder of the run to finish: give --out.")
+    tracking = None if no_track else Tracking(tracking_uri, experiment)
+    with watcher_for(progress_console()) as watcher:
+        job = run_job(plan, rules, folder, watcher, resume=resume, tracking=tracking)
+    print_report(job.report, console(as_json=as_json))
+    _print_places(job, as_json=as_json)
+    raise typer.Exit(0 if report_only else job.report.exit_code)
+
+
+run.__doc__ = f"{run.__doc__}\n{EXAMPLES}"
+
+
+def _plan_from(path: Path | None, given: dict[str, Any]) -> PlanFile:
+    from qeval.runner.plan import PlanFile, load_plan
+    from qeval.strict import validate
+
+    if path is not None:
+        base = load_plan(path).model_dump(exclude_unset=True)
+        return validate(PlanFile, {**base, **given}, str(path))
+    for needed in ("model", "variants"):
+        if needed not in given:
+            raise UsageError(f"--{needed} is missing. Give it, or a plan file: qeval run plan.yaml")
+    return validate(PlanFile, given, "the command line")
+
+
+def _print_places(job: Job, *, as_json: bool) -> None:
+    target = console(as_json=as_json)
+    target.print(f"\nreport   {job.written['report.html']}", highlight=False, markup=False, soft_wrap=True)
+    tracked = job.tracked
+    if tracked is not None and tracked.url:
+        target.print(f"MLflow   {tracked.url}", highlight=False, markup=False, soft_wrap=True)
+    if tracked is not None and tracked.warning:
+        progress_console().print(f"warning: {tracked.warning}", highlight=False, markup=False, soft_wrap=True)
+    if as_json:
+        print_json(
+            {
+                "decision": job.report.decision,
+                "exit_code": job.report.exit_code,
+                "candidates": {c.candidate: c.decision for c in job.report.candidates},
+                "out": str(job.folder),
+                "reports": {name: str(path) for name, path in job.written.items()},
+                "tracking": None if tracked is None else {"url": tracked.url, "warning": tracked.warning},
+            }
+        )
+
+
+def _print_estimate(plan: Plan, *, as_json: bool) -> None:
+    from qeval.runner.estimate import estimate_plan, print_estimate
+
+    estimate = estimate_plan(plan)
+    print_estimate(plan, estimate, console(as_json=as_json))
+    if as_json:
+        print_json(estimate.model_dump(mode="json"))
+
+

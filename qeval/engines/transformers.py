@@ -1,0 +1,195 @@
+"""The transformers engine: greedy decoding of a loaded model in this process.
+
+Decoding is greedy whatever the model's own generation_config says. Rows are padded on the left with a mask, so a
+pad token that equals the end token ends nothing. Each row stops at its own limit or at any of the model's end
+tokens. Logits that are NaN or infinite end their row as `numeric_error` with the position; the other rows of the
+batch go on.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any, NamedTuple
+
+from qeval.engines.base import DECODING, Generation, OnStep, Prompt
+from qeval.engines.render import Renderer, probe
+from qeval.evidence import ComparabilityLevel, Rendering
+from qeval.suites.case import Case
+
+class RowResult(NamedTuple):
+    """The tokens one row generated, before they become text."""
+
+    token_ids: list[int]
+    ended: bool
+    """Whether an end token was reached within the row's limit."""
+    bad_position: int | None
+    """Index of the first generated token whose logits were NaN or infinite."""
+
+
+class TransformersEngine:
+    """Answers prompts with a loaded transformers model."""
+
+    name = "transformers"
+    level: ComparabilityLevel = "token_ids"
+
+    def __init__(self, model: Any, tokenizer: Any, device: str) -> None:  # noqa: ANN401 - transformers is untyped
+        """Prepare a loaded model and its tokenizer for greedy decoding."""
+        self._model = model.eval()
+        self._tokenizer = tokenizer
+        self._device = device
+        self._end_ids = end_token_ids(model, tokenizer)
+        self._pad_id = _pad_id(tokenizer, self._end_ids)
+        pad_token = tokenizer.convert_ids_to_tokens(self._pad_id)
+        self._renderer: Renderer = probe(tokenizer, self._end_ids, pad_token)
+        self.rendering: Rendering = self._renderer.rendering
+        self.context_tokens: int | None = getattr(model.config.get_text_config(), "max_position_embeddings", None)
+
+    def render(self, suite: str, case: Case) -> Prompt:
+        """Turn a case into the prompt the model reads."""
+        text = self._renderer.text(case)
+        return Prompt(suite, case, self._renderer.token_ids(text), text)
+
+    def answer(self, prompts: Sequence[Prompt], on_step: OnStep) -> list[Generation]:
+        """Answer a batch greedily, in order.
+
+        A batch that does not fit in memory gives `out_of_memory` for each of its cases.
+        """
+        import torch
+
+        try:
+            rows = self._decode(prompts, on_step)
+        except (MemoryError, torch.OutOfMemoryError) as error:
+            return [Generation(status="out_of_memory", detail=f"batch of {len(prompts)}: {error}") for _ in prompts]
+        except RuntimeError as error:
+            # The CPU allocator has no exception class of its own.
+            if "can't allocate memory" not in str(error):
+                raise
+            return [Generation(status="out_of_memory", detail=f"batch of {len(prompts)}: {error}") for _ in prompts]
+        return [self._generation(row) for row in rows]
+
+    def _decode(self, prompts: Sequence[Prompt], on_step: OnStep) -> list[RowResult]:
+        import torch
+        from transformers import LogitsProcessorList, StoppingCriteriaList
+
+        longest = max(len(prompt.token_ids) for prompt in prompts)
+        ids = torch.full((len(prompts), longest), self._pad_id, dtype=torch.long)
+        mask = torch.zeros_like(ids)
+        for row, prompt in enumerate(prompts):
+            ids[row, longest - len(prompt.token_ids) :] = torch.tensor(prompt.token_ids)
+            mask[row, longest - len(prompt.token_ids) :] = 1
+        limits = [prompt.case.max_new_tokens for prompt in prompts]
+        guard = _guard(longest, limits, on_step)
+        with torch.inference_mode():
+            output = self._model.generate(
+                input_ids=ids.to(self._device),
+                attention_mask=mask.to(self._device),
+                generation_config=self._config(max(limits)),
+                logits_processor=LogitsProcessorList([guard.watch]),
+                stopping_criteria=StoppingCriteriaList([guard.stop]),
+            )
+        generated = output[:, longest:].tolist()
+        return [
+            _cut(tokens, limit, self._end_ids, bad)
+            for tokens, limit, bad in zip(generated, limits, guard.bad_positions, strict=True)
+        ]
+
+    def _config(self, max_new_tokens: int) -> Any:  # noqa: ANN401 - a transformers GenerationConfig
+        from transformers import GenerationConfig
+
+        config = GenerationConfig(
+            **DECODING,
+            max_new_tokens=max_new_tokens,
+            eos_token_id=list(self._end_ids) or None,
+            pad_token_id=self._pad_id,
+            bos_token_id=self._tokenizer.bos_token_id,
+        )
+        # generate() fills what its argument leaves open from the model's own config: sampling, penalties, forced
+        # tokens. Giving the model the same config leaves nothing to fill in.
+        self._model.generation_config = config
+        return config
+
+    def _generation(self, row: RowResult) -> Generation:
+        if row.bad_position is not None:
+            detail = f"logits of generated token {row.bad_position} are NaN or infinite"
+            return Generation(status="numeric_error", detail=detail)
+        text = self._tokenizer.decode(row.token_ids, skip_special_tokens=True)
+        failure = None if row.ended else "truncated"
+        if not text.strip():
+            failure = "empty"
+        return Generation(
+            text=text,
+            token_ids=tuple(row.token_ids),
+            finish="stop" if row.ended else "length",
+            failure=failure,
+        )
+
+
+def end_token_ids(model: Any, tokenizer: Any) -> tuple[int, ...]:  # noqa: ANN401 - transformers is untyped
+    """Collect every token id that ends an answer: generation_config's (one or a list) and the tokenizer's."""
+    found: list[int] = []
+    for source in (getattr(model, "generation_config", None), model.config, tokenizer):
+        value = getattr(source, "eos_token_id", None)
+        found.extend(value if isinstance(value, list | tuple) else [] if value is None else [value])
+    return tuple(dict.fromkeys(found))
+
+
+def _pad_id(tokenizer: Any, end_ids: tuple[int, ...]) -> int:  # noqa: ANN401
+    """Return the id rows are filled with; masked, so an end or unknown token serves as well."""
+    for candidate in (tokenizer.pad_token_id, *end_ids, tokenizer.unk_token_id):
+        if candidate is not None:
+            return int(candidate)
+    return 0
+
+
+def _cut(tokens: list[int], limit: int, end_ids: tuple[int, ...], bad: int | None) -> RowResult:
+    """Cut a row at its limit and before its first end token.
+
+    >>> _cut([10, 11, 128009, 12, 13], 5, (128001, 128009), None)
+    RowResult(token_ids=[10, 11], ended=True, bad_position=None)
+    >>> _cut([10, 11, 12], 2, (9,), None).ended
+    False
+    """
+    tokens = tokens[:limit]
+    ends = [position for position, token in enumerate(tokens) if token in end_ids]
+    kept = tokens[: ends[0]] if ends else tokens
+    # A row that had ended, or was at its limit, is only carried along; its later logits mean nothing.
+    happened = bad if bad is not None and bad < (len(kept) + 1 if ends else limit) else None
+    return RowResult(kept, bool(ends), happened)
+
+
+class _Guard(NamedTuple):
+    """Hooks into generate(): one looks at every step's raw logits, one stops each row at its own limit."""
+
+    watch: Any
+    stop: Any
+    bad_positions: list[int | None]
+
+
+def _guard(prompt_length: int, limits: Sequence[int], on_step: OnStep) -> _Guard:
+    """Build the hooks for one batch; `prompt_length` is the padded length of the prompts in tokens."""
+    import torch
+    from transformers import LogitsProcessor, StoppingCriteria
+
+    bad_positions: list[int | None] = [None] * len(limits)
+
+    class Watch(LogitsProcessor):  # type: ignore[misc]
+        def __call__(self, input_ids: torch.Tensor, scores: torch.Tensor) -> torch.Tensor:
+            """Note rows whose logits, shape (rows, vocabulary), are not finite."""
+            position = input_ids.shape[1] - prompt_length
+            finite = torch.isfinite(scores).all(dim=-1)
+            for row in (~finite).nonzero().flatten().tolist():
+                if bad_positions[row] is None:
+                    bad_positions[row] = position
+            on_step(sum(position < limit for limit in limits))
+            return scores if bool(finite.all()) else torch.nan_to_num(scores, nan=0.0, posinf=0.0, neginf=0.0)
+
+    class Stop(StoppingCriteria):  # type: ignore[misc]
+        def __call__(self, input_ids: torch.Tensor, scores: torch.Tensor, **_: Any) -> torch.Tensor:  # noqa: ANN401
+            """Return which rows are done, shape (rows,)."""
+            generated = input_ids.shape[1] - prompt_length
+            done = [
+                generated >= limit or bad is not None for limit, bad in zip(limits, bad_positions, strict=True)
+            ]
+            return torch.tensor(done, device=input_ids.device)
+
+    return _Guard(Watch(), Stop(), bad_positions)

@@ -1,0 +1,82 @@
+"""The main job, from a plan to a report that is written and tracked; and the comparison of stored records."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import NamedTuple
+
+from qeval.compare.build import build_report
+from qeval.compare.policy import Policy
+from qeval.compare.report import Report
+from qeval.errors import Incomplete, UsageError
+from qeval.record import Record, load_record
+from qeval.reporting import write_all
+from qeval.reporting.tracking import TrackingResult, push
+from qeval.runner.plan import Plan
+from qeval.runner.run import VariantRun, Watcher, run_plan
+
+
+class Tracking(NamedTuple):
+    """Where a finished job is tracked; `uri` None means the local store in the run's folder."""
+
+    uri: str | None
+    experiment: str
+
+
+class Job(NamedTuple):
+    """A finished job."""
+
+    report: Report
+    folder: Path
+    written: dict[str, Path]
+    """Files of the report by name."""
+    tracked: TrackingResult | None
+
+
+def run_job(
+    plan: Plan, policy: Policy, out: Path, watcher: Watcher, *, resume: bool = False, tracking: Tracking | None = None
+) -> Job:
+    """Run a plan, compare its records, write the reports and track them.
+
+    Raises:
+        UsageError: bad input, or a resume that must be refused.
+        Incomplete: the baseline has no record, so there is nothing to compare with.
+    """
+    runs = run_plan(plan, out, watcher, resume=resume)
+    report = report_on(runs, policy)
+    written = write_all(report, out)
+    tracked = None
+    if tracking is not None:
+        tracked = push(out, tracking.uri, tracking.experiment, policy.privacy)
+    return Job(report, out, written, tracked)
+
+
+def report_on(runs: Sequence[VariantRun], policy: Policy) -> Report:
+    """Compare the first of the runs, the baseline, with all others."""
+    baseline, *candidates = runs
+    if not baseline.has_record:
+        raise Incomplete(f"the baseline {baseline.name} has no result: {baseline.ended.state}, {baseline.ended.detail}")
+    missing = {run.name: f"{run.ended.state}: {run.ended.detail}" for run in candidates if not run.has_record}
+    records = [load_record(run.folder) for run in candidates if run.has_record]
+    return build_report(load_record(baseline.folder), records, policy, created_at=now(), missing=missing)
+
+
+def compare_folders(baseline: Path, candidates: Sequence[Path], policy: Policy) -> Report:
+    """Compare stored records; no model and no torch is needed.
+
+    Raises:
+        UsageError: a folder holds no record, or two records are of a variant of the same name.
+    """
+    records: list[Record] = [load_record(folder) for folder in (baseline, *candidates)]
+    names = [record.header.variant for record in records]
+    twice = sorted({name for name in names[1:] if names[1:].count(name) > 1})
+    if twice:
+        raise UsageError(f"two candidates are named '{twice[0]}'; compare them one at a time.")
+    return build_report(records[0], records[1:], policy, created_at=now())
+
+
+def now() -> str:
+    """Return the time as reports state it, UTC to the second."""
+    return datetime.now(UTC).isoformat(timespec="seconds")

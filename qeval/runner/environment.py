@@ -1,0 +1,91 @@
+"""Where a variant runs: versions, processor, threads, and the memory of this very process."""
+
+from __future__ import annotations
+
+import platform
+import sys
+from importlib import metadata
+from pathlib import Path
+
+from qeval.evidence import Environment
+
+_PACKAGES = (
+    "qeval",
+    "torch",
+    "transformers",
+    "tokenizers",
+    "accelerate",
+    "bitsandbytes",
+    "optimum-quanto",
+)
+"""Packages whose version can change a result."""
+
+
+def package_versions() -> dict[str, str]:
+    """Return the installed versions of the packages that can change a result, without importing them."""
+    versions = {}
+    for name in _PACKAGES:
+        try:
+            versions[name] = metadata.version(name)
+        except metadata.PackageNotFoundError:
+            continue
+    return versions
+
+
+def read_environment(device: str, threads: int | None) -> Environment:
+    """Describe this process's machine."""
+    return Environment(
+        python=platform.python_version(),
+        platform=f"{platform.system()} {platform.machine()}",
+        processor=_processor(),
+        device=_device_name(device),
+        threads=threads,
+        versions=package_versions(),
+    )
+
+
+def peak_memory_bytes() -> int | None:
+    """Return the peak resident memory of this process, VmHWM; None where the system does not say.
+
+    `getrusage().ru_maxrss` is not used: in a spawned child it reports the parent's peak.
+    """
+    return _status_bytes("VmHWM")
+
+
+def resident_memory_bytes() -> int | None:
+    """Return the resident memory of this process now, VmRSS."""
+    return _status_bytes("VmRSS")
+
+
+def device_peak_memory_bytes() -> int | None:
+    """Return the peak memory torch allocated on a CUDA device in this process; None on other devices."""
+    torch = sys.modules.get("torch")
+    if torch is None or not torch.cuda.is_available():
+        return None
+    return int(torch.cuda.max_memory_allocated())
+
+
+def _status_bytes(field: str) -> int | None:
+    path = Path("/proc/self/status")
+    if not path.exists():
+        return None
+    for line in path.read_text(encoding="ascii", errors="replace").splitlines():
+        if line.startswith(f"{field}:"):
+            return int(line.split()[1]) * 1024
+    return None
+
+
+def _processor() -> str:
+    path = Path("/proc/cpuinfo")
+    if path.exists():
+        for line in path.read_text(encoding="utf-8", errors="replace").splitlines():
+            if line.startswith("model name"):
+                return line.split(":", 1)[1].strip()
+    return platform.processor() or platform.machine()
+
+
+def _device_name(device: str) -> str:
+    torch = sys.modules.get("torch")
+    if device == "cuda" and torch is not None:
+        return f"cuda {torch.cuda.get_device_name()}"
+    return device

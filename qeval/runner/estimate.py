@@ -1,0 +1,130 @@
+"""`--dry-run`: what a plan will roughly take in time and memory, without loading a model.
+
+A rough estimate from counts, for choosing a size before the night, not a measurement: prompt tokens from the
+length of the text, work from the number of weights, speed from a figure typical of the device. The basis is
+printed with it.
+"""
+
+from __future__ import annotations
+
+import json
+import struct
+from pathlib import Path
+
+from rich.console import Console
+from rich.table import Table
+
+from qeval import units
+from qeval.models.locate import ResolvedModel, resolve
+from qeval.runner.plan import Plan
+from qeval.strict import Strict
+from qeval.variants import find_format
+
+_CHARACTERS_PER_TOKEN = 3.5
+_ANSWER_SHARE = 0.6
+"""Answers mostly end before their limit."""
+_FLOPS_PER_S = {"cpu": 2.5e10, "cuda": 5e13, "mps": 2e12}
+"""Useful work of one CPU core, of a data-centre GPU, of a laptop GPU, in small batches."""
+_LOAD_S = 15.0
+
+
+class VariantEstimate(Strict):
+    """One variant's share of the estimate."""
+
+    name: str
+    nominal_bits: float
+    weight_bytes: int | None
+    """Unknown until the model is on this machine."""
+    seconds: float | None
+
+
+class Estimate(Strict):
+    """What a plan will roughly take."""
+
+    cases: int
+    answers: int
+    """Cases and self-checks of one variant."""
+    prompt_tokens: int
+    answer_tokens: int
+    parameters: int | None
+    variants: tuple[VariantEstimate, ...]
+    seconds: float | None
+    basis: str
+
+
+def estimate_plan(plan: Plan) -> Estimate:
+    """Estimate a plan; unknown figures are None, never a number."""
+    cases = [case for suite in plan.suites for case in suite.cases]
+    repeated = 1 + plan.file.self_check
+    characters = sum(len(message.content) for case in cases for message in case.messages)
+    prompt_tokens = round(repeated * characters / _CHARACTERS_PER_TOKEN)
+    answer_tokens = round(repeated * _ANSWER_SHARE * sum(case.max_new_tokens for case in cases))
+    parameters = None if plan.file.engine == "scripted" else count_parameters(resolve(plan.file.model))
+    speed = _FLOPS_PER_S[plan.device] * (plan.threads if plan.device == "cpu" else 1)
+    variants = tuple(
+        _estimate_variant(plan, variant.name, variant.spec.format, parameters, (prompt_tokens + answer_tokens) / speed)
+        for variant in plan.variants
+    )
+    known = [variant.seconds for variant in variants if variant.seconds is not None]
+    return Estimate(
+        cases=len(cases),
+        answers=round(repeated * len(cases)),
+        prompt_tokens=prompt_tokens,
+        answer_tokens=answer_tokens,
+        parameters=parameters,
+        variants=variants,
+        seconds=sum(known) if len(known) == len(variants) else None,
+        basis=f"2 operations a weight and token, {speed:.2g} a second on {plan.device}; formats may be several times slower",
+    )
+
+
+def _estimate_variant(
+    plan: Plan, name: str, format_name: str, parameters: int | None, tokens_per_flops: float
+) -> VariantEstimate:
+    if plan.file.engine == "scripted" or parameters is None:
+        return VariantEstimate(name=name, nominal_bits=0, weight_bytes=None, seconds=None)
+    bits = find_format(format_name).nominal_bits
+    return VariantEstimate(
+        name=name,
+        nominal_bits=bits,
+        weight_bytes=round(parameters * bits / 8),
+        seconds=_LOAD_S + 2 * parameters * tokens_per_flops,
+    )
+
+
+def count_parameters(model: ResolvedModel) -> int | None:
+    """Count weights from the headers of safetensors files, without reading the weights; None where unknown."""
+    files = sorted(Path(model.path).glob("*.safetensors")) if model.path else []
+    return sum(_elements(path) for path in files) or None
+
+
+def _elements(path: Path) -> int:
+    with path.open("rb") as file:
+        (length,) = struct.unpack("<Q", file.read(8))
+        header = json.loads(file.read(length))
+    total = 0
+    for name, tensor in header.items():
+        if name != "__metadata__":
+            count = 1
+            for size in tensor["shape"]:
+                count *= size
+            total += count
+    return total
+
+
+def print_estimate(plan: Plan, estimate: Estimate, console: Console) -> None:
+    """Print a plan with its estimate."""
+    table = Table("variant", "role", "weights", "time", title="plan (estimates, nothing was run)")
+    for planned, variant in zip(plan.variants, estimate.variants, strict=True):
+        role = "baseline" if planned is plan.baseline else "candidate"
+        table.add_row(variant.name, role, units.size(variant.weight_bytes), units.duration(variant.seconds))
+    console.print(table)
+    for suite in plan.suites:
+        console.print(f"{suite.name}: {len(suite.cases)} cases ({suite.size})", markup=False, highlight=False)
+    console.print(
+        f"{estimate.answers} answers a variant, about {estimate.prompt_tokens} prompt and {estimate.answer_tokens} "
+        f"answer tokens; {units.duration(estimate.seconds)} in all on {plan.device} with {plan.threads} threads.\n"
+        f"Basis: {estimate.basis}.",
+        markup=False,
+        highlight=False,
+    )

@@ -1,0 +1,195 @@
+"""The plan: what a person asks to be run, as a file or as flags, and what it resolves to before any model loads."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+from typing import Literal
+
+from pydantic import Field, field_validator
+
+from qeval.errors import UsageError, did_you_mean
+from qeval.strict import Strict, load_yaml
+from qeval.suites.case import Size, Suite
+from qeval.suites.load import load_suites
+from qeval.variants.spec import Variant, parse_variant, parse_variants
+
+EngineName = Literal["transformers", "scripted"]
+
+
+class VariantEntry(Strict):
+    """A variant written in full, for what the short form cannot say."""
+
+    name: str = Field(min_length=1, max_length=200)
+    format: str = Field(min_length=1)
+    """The short form, such as `nf4+keep=lm_head`."""
+    model: str | None = None
+    """Another model than the plan's: a pruned, distilled or damaged one. Must read the same tokens."""
+
+
+class PlanFile(Strict):
+    """The content of `plan.yaml`; flags of `qeval run` build the same."""
+
+    model: str = Field(min_length=1)
+    variants: tuple[str | VariantEntry, ...] = Field(min_length=1)
+    baseline: str | None = None
+    """Name of one of the variants. Default: fp32 on CPU, bf16 on an accelerator."""
+    suites: Literal["all"] | tuple[str, ...] = "all"
+    size: Size = "smoke"
+    policy: str | None = None
+    """Path of a policy file, relative to the plan. Default: the built-in policy."""
+    out: str | None = None
+    device: Literal["auto", "cpu", "cuda", "mps"] = "auto"
+    engine: EngineName = "transformers"
+    script: str | None = None
+    """For the scripted engine: path of the script, relative to the plan."""
+    batch_size: int = Field(default=16, ge=1, le=4096)
+    batch_tokens: int = Field(default=16_384, ge=1)
+    """A batch holds at most this many tokens, padding and answers included (one case always runs)."""
+    self_check: float = Field(default=0.25, ge=0, le=1)
+    """Share of the cases every variant answers twice, the second time in other batches."""
+    threads: int | None = Field(default=None, ge=1, le=4096)
+    """CPU threads of the variant's process. Default: the cores this process may use."""
+    time_limit_s: float | None = Field(default=None, gt=0)
+    """A variant that takes longer is ended and counts as missing."""
+    seed: int = 0
+    allow_remote_code: bool = False
+    allow_pickle: bool = False
+
+    @field_validator("variants", "suites", mode="before")
+    @classmethod
+    def _lists_may_be_comma_text(cls, value: object) -> object:
+        if isinstance(value, str) and value != "all":
+            return [part.strip() for part in value.split(",") if part.strip()]
+        return value
+
+
+class PlannedVariant(Strict):
+    """One variant as it will run."""
+
+    name: str
+    spec: Variant
+    model: str
+
+
+class Plan(Strict):
+    """A checked plan: suites loaded, variants parsed, baseline chosen, paths absolute."""
+
+    file: PlanFile
+    variants: tuple[PlannedVariant, ...]
+    """The baseline first, the candidates in the order asked for."""
+    suites: tuple[Suite, ...]
+    device: str
+    threads: int
+    script: Path | None
+
+    @property
+    def baseline(self) -> PlannedVariant:
+        """The variant the others are compared with."""
+        return self.variants[0]
+
+    @property
+    def n_cases(self) -> int:
+        """Cases of all suites."""
+        return sum(len(suite.cases) for suite in self.suites)
+
+
+def load_plan(path: Path) -> PlanFile:
+    """Read a plan file; relative paths in it count from its folder.
+
+    Raises:
+        UsageError: unreadable, an unknown key, or a value that is not allowed.
+    """
+    plan = load_yaml(PlanFile, path)
+    moved = {
+        key: str(path.parent / value)
+        for key in ("policy", "script", "out")
+        if (value := getattr(plan, key)) is not None and not Path(value).is_absolute()
+    }
+    return plan.model_copy(update=moved)
+
+
+def resolve_plan(file: PlanFile) -> Plan:
+    """Check a plan and load what it names, except models.
+
+    Raises:
+        UsageError: unknown variant, suite or baseline, a variant named twice, a script that is missing.
+    """
+    device = detect_device(file.device)
+    variants = _variants(file)
+    baseline = _baseline_name(file, variants, device)
+    ordered = sorted(variants, key=lambda variant: variant.name != baseline)
+    if file.engine == "scripted" and file.script is None:
+        raise UsageError("engine scripted needs `script:`, the path of a file with the answers.")
+    if file.engine != "scripted" and file.script is not None:
+        raise UsageError(f"`script:` is for the scripted engine; the plan says engine {file.engine}.")
+    return Plan(
+        file=file,
+        variants=tuple(ordered),
+        suites=load_suites(file.suites, file.size),
+        device=device,
+        threads=file.threads or usable_cores(),
+        script=Path(file.script) if file.script else None,
+    )
+
+
+def _variants(file: PlanFile) -> list[PlannedVariant]:
+    planned = []
+    for entry in file.variants:
+        if isinstance(entry, str):
+            planned += [
+                PlannedVariant(name=spec.text, spec=spec, model=file.model) for spec in parse_variants(entry)
+            ]
+        else:
+            spec = parse_variant(entry.format)
+            planned.append(PlannedVariant(name=entry.name, spec=spec, model=entry.model or file.model))
+    names = [variant.name for variant in planned]
+    twice = sorted({name for name in names if names.count(name) > 1})
+    if twice:
+        raise UsageError(f"the variant '{twice[0]}' is named twice; give one of them another name in a plan file.")
+    return planned
+
+
+def _baseline_name(file: PlanFile, variants: list[PlannedVariant], device: str) -> str:
+    names = [variant.name for variant in variants]
+    wanted = file.baseline or ("fp32" if device == "cpu" else "bf16")
+    if wanted not in names:
+        default = "" if file.baseline else f" (the default on {device})"
+        raise UsageError(
+            f"the baseline '{wanted}'{default} is not among the variants.{did_you_mean(wanted, names)} "
+            f"Add it to --variants or choose --baseline from: {', '.join(names)}"
+        )
+    return wanted
+
+
+def detect_device(asked: str) -> str:
+    """Return the device a plan runs on; `auto` takes CUDA, then MPS, then the CPU.
+
+    torch is only imported where there is a sign of an accelerator, to keep a plan on a CPU machine quick to check.
+
+    Raises:
+        UsageError: the device asked for is not there.
+    """
+    if asked == "cpu" or (asked == "auto" and not _maybe_accelerator()):
+        return "cpu"
+    import torch
+
+    found = [name for name, there in (("cuda", torch.cuda.is_available()), ("mps", torch.backends.mps.is_available())) if there]
+    if asked == "auto":
+        return found[0] if found else "cpu"
+    if asked not in found:
+        raise UsageError(f"device {asked} is not available here. Available: {', '.join(['cpu', *found])}")
+    return asked
+
+
+def usable_cores() -> int:
+    """Return the number of cores this process may use."""
+    affinity = getattr(os, "sched_getaffinity", None)
+    return len(affinity(0)) if affinity else os.cpu_count() or 1
+
+
+def _maybe_accelerator() -> bool:
+    import platform
+
+    nvidia, amd = Path("/dev/nvidiactl"), Path("/dev/kfd")
+    return nvidia.exists() or amd.exists() or (platform.system(), platform.machine()) == ("Darwin", "arm64")

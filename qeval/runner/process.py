@@ -1,0 +1,90 @@
+"""One fresh process a variant, watched by a sleeping parent.
+
+Spawned, never forked: nothing of the parent is inherited, so peak memory is the variant's own. The parent waits
+in the kernel for a message, the child's end, or the time limit; it uses no core while the child is timed.
+"""
+
+from __future__ import annotations
+
+import multiprocessing
+import signal
+from collections.abc import Callable
+from multiprocessing import connection
+from typing import NamedTuple
+
+from qeval.record import State
+from qeval.runner.child import main
+from qeval.runner.task import Done, Failed, Said, Task
+
+Clock = Callable[[], float]
+_END_WAIT_S = 10.0
+
+
+class Ended(NamedTuple):
+    """How a variant's process ended."""
+
+    state: State
+    detail: str
+    usage: bool = False
+    """The person must mend something: bad input, or a resume that was refused."""
+
+
+def run_in_process(task: Task, hear: Callable[[Said], None], time_limit_s: float | None, clock: Clock) -> Ended:
+    """Run a variant in a process of its own and return how it ended; only KeyboardInterrupt is raised.
+
+    Args:
+        task: what to run.
+        hear: called with each message of the child, but its last.
+        time_limit_s: seconds after which the child is ended; None for no limit.
+        clock: seconds, monotonic.
+    """
+    context = multiprocessing.get_context("spawn")
+    ours, theirs = context.Pipe(duplex=False)
+    process = context.Process(target=main, args=(task, theirs), name=f"qeval {task.name}", daemon=True)
+    process.start()
+    theirs.close()
+    deadline = None if time_limit_s is None else clock() + time_limit_s
+    try:
+        said = _listen(ours, hear, deadline, clock)
+    finally:
+        if process.is_alive():
+            process.join(0.5)
+        if process.is_alive():
+            process.terminate()
+            process.join(_END_WAIT_S)
+        if process.is_alive():
+            process.kill()
+            process.join()
+        ours.close()
+    if said == "timeout":
+        return Ended("timeout", f"took longer than the time limit of {time_limit_s:g} s and was ended")
+    if isinstance(said, Failed):
+        return Ended(said.state, said.detail, said.usage)
+    if isinstance(said, Done):
+        return Ended("complete", "")
+    return Ended("crashed", _how_it_died(process.exitcode))
+
+
+def _listen(
+    ours: connection.Connection, hear: Callable[[Said], None], deadline: float | None, clock: Clock
+) -> Said | str | None:
+    """Pass messages on until the last one; None where the child died without one."""
+    while True:
+        wait_s = None if deadline is None else max(0.0, deadline - clock())
+        if not ours.poll(wait_s):
+            return "timeout"
+        try:
+            message = ours.recv()
+        except EOFError:
+            return None
+        if isinstance(message, Done | Failed):
+            return message
+        hear(message)
+
+
+def _how_it_died(exit_code: int | None) -> str:
+    if exit_code is None or exit_code >= 0:
+        return f"the process ended with status {exit_code} before it was done; see log.txt of its record"
+    name = signal.Signals(-exit_code).name
+    hint = ", most often the system's out-of-memory killer" if name == "SIGKILL" else "; see log.txt of its record"
+    return f"the process was ended by {name}{hint}"

@@ -1,0 +1,86 @@
+"""Taking over an interrupted record: what may be kept, and when it must be refused."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any, NamedTuple
+
+from qeval.errors import UsageError
+from qeval.jsonl import dumps, write_atomic
+from qeval.outcome import Outcome
+from qeval.record import OUTCOMES_FILE, Measurements, RecordHeader, load_header, load_outcomes
+from qeval.runner.batches import Batch
+
+_MAY_DIFFER = {"state", "state_detail", "measurements"}
+
+
+class Kept(NamedTuple):
+    """What a resumed record holds already."""
+
+    batches: frozenset[tuple[int, int]]
+    """(repeat, index) of the batches that are whole."""
+    answers: int
+    measurements: Measurements | None
+
+
+def check_same_identity(before: RecordHeader, now: RecordHeader) -> None:
+    """Refuse to mix answers of two different set-ups in one record.
+
+    Raises:
+        UsageError: suite, model, variant, library versions, decoding or anything else that matters differs;
+            the message names each difference.
+    """
+    found = differences(
+        before.model_dump(mode="json", exclude=_MAY_DIFFER), now.model_dump(mode="json", exclude=_MAY_DIFFER)
+    )
+    if found:
+        raise UsageError(
+            f"cannot resume {before.variant}: the record was made otherwise: {'; '.join(found)}. "
+            "Restore what differs, or start again with another --out."
+        )
+
+
+def differences(before: Any, now: Any, path: str = "") -> list[str]:  # noqa: ANN401 - JSON values
+    """Name each place where two JSON values differ.
+
+    >>> differences({"a": {"b": 1}}, {"a": {"b": 2}})
+    ['a.b was 1, is 2']
+    """
+    if isinstance(before, dict) and isinstance(now, dict):
+        keys = sorted({*before, *now})
+        return [found for key in keys for found in differences(before.get(key), now.get(key), f"{path}.{key}".lstrip("."))]
+    return [] if before == now else [f"{path} was {_brief(before)}, is {_brief(now)}"]
+
+
+def _brief(value: object) -> str:
+    text = str(value)
+    return text if len(text) <= 40 else f"{text[:37]}..."
+
+
+def keep_whole_batches(folder: Path, batches: Sequence[Batch]) -> Kept:
+    """Drop the outcomes of batches that were cut, and say which batches are whole.
+
+    A cut batch is redone whole, since batch composition can change a result. The file is rewritten in the order
+    of the plan, so that a resumed record equals an undisturbed one.
+    """
+    found: dict[tuple[int, int], list[Outcome]] = defaultdict(list)
+    for outcome in load_outcomes(folder):
+        found[outcome.repeat, outcome.batch].append(outcome)
+    whole = {}
+    for batch in batches:
+        outcomes = found.get((batch.repeat, batch.index), [])
+        if tuple((outcome.suite, outcome.case) for outcome in outcomes) == batch.keys:
+            whole[batch.repeat, batch.index] = outcomes
+    lines = [dumps(outcome.model_dump(mode="json")) for outcomes in whole.values() for outcome in outcomes]
+    write_atomic(folder / OUTCOMES_FILE, "".join(f"{line}\n" for line in lines))
+    kept = [outcome for outcomes in whole.values() for outcome in outcomes]
+    measurements = load_header(folder).measurements.model_copy(
+        update={
+            # Counted again from what is kept: a crash may lie between the outcomes and the header.
+            "prompt_tokens": sum(outcome.prompt_tokens or 0 for outcome in kept),
+            "generated_tokens": sum(len(outcome.token_ids) for outcome in kept),
+        }
+    )
+    return Kept(frozenset(whole), len(kept), measurements)

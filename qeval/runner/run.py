@@ -1,0 +1,197 @@
+"""Run a plan: every variant in turn, baseline first, into the records of one folder.
+
+::
+
+    DIR/plan.json            what is run, with digests; a resume is refused where it differs
+    DIR/records/<variant>/   one record each; failure.json where a variant ended before it had one
+"""
+
+from __future__ import annotations
+
+import fcntl
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any, NamedTuple, Protocol
+
+from qeval import __version__
+from qeval.errors import UsageError
+from qeval.jsonl import dumps, loads, read_text, write_atomic
+from qeval.models.locate import ResolvedModel, resolve
+from qeval.record import RECORD_FILE, State, folder_name, load_header, save_header
+from qeval.runner.environment import package_versions
+from qeval.runner.plan import Plan, PlannedVariant
+from qeval.runner.process import Ended, run_in_process
+from qeval.runner.resume import differences
+from qeval.runner.task import Said, Task
+
+PLAN_FILE = "plan.json"
+RECORDS_FOLDER = "records"
+FAILURE_FILE = "failure.json"
+
+
+class Watcher(Protocol):
+    """Shows progress; told of everything that happens while a plan runs."""
+
+    def variant_started(self, name: str) -> None:
+        """A variant's process was started."""
+
+    def heard(self, name: str, said: Said) -> None:
+        """A variant's process said something."""
+
+    def variant_ended(self, name: str, ended: Ended) -> None:
+        """A variant's process ended."""
+
+
+class VariantRun(NamedTuple):
+    """Where a variant's record lies, and how its process ended."""
+
+    name: str
+    folder: Path
+    ended: Ended
+
+    @property
+    def has_record(self) -> bool:
+        """Whether there is a record to compare, complete or not."""
+        return (self.folder / RECORD_FILE).exists()
+
+
+def run_plan(plan: Plan, out: Path, watcher: Watcher, *, resume: bool = False) -> list[VariantRun]:
+    """Run every variant of a plan; one that fails costs only itself.
+
+    Args:
+        plan: the checked plan.
+        out: folder of the run.
+        watcher: shows progress.
+        resume: finish an interrupted run of the same plan.
+
+    Raises:
+        UsageError: the folder holds another run, or a resume must be refused.
+        KeyboardInterrupt: after the running variant was ended and marked as interrupted.
+    """
+    models = _resolve_models(plan)
+    out.mkdir(parents=True, exist_ok=True)
+    with _only_runner(out):
+        _claim(out, _identity(plan, models), resume=resume)
+        return [_run_variant(plan, variant, models, out, watcher, resume=resume) for variant in plan.variants]
+
+
+def _run_variant(  # noqa: PLR0913 - one argument for each part of the job
+    plan: Plan,
+    variant: PlannedVariant,
+    models: dict[str, ResolvedModel | None],
+    out: Path,
+    watcher: Watcher,
+    *,
+    resume: bool,
+) -> VariantRun:
+    folder = out / RECORDS_FOLDER / folder_name(variant.name)
+    folder.mkdir(parents=True, exist_ok=True)
+    (folder / FAILURE_FILE).unlink(missing_ok=True)
+    if resume and (folder / RECORD_FILE).exists() and load_header(folder).state == "complete":
+        ended = Ended("complete", "")
+        watcher.variant_ended(variant.name, ended)
+        return VariantRun(variant.name, folder, ended)
+    task = Task(
+        folder=folder,
+        name=variant.name,
+        spec=variant.spec,
+        model=models[variant.model],
+        suites=plan.suites,
+        device=plan.device,
+        threads=plan.threads,
+        batch_size=plan.file.batch_size,
+        batch_tokens=plan.file.batch_tokens,
+        self_check=plan.file.self_check,
+        seed=plan.file.seed,
+        script=plan.script,
+        resume=resume,
+    )
+    watcher.variant_started(variant.name)
+    try:
+        ended = run_in_process(
+            task, lambda said: watcher.heard(variant.name, said), plan.file.time_limit_s, time.monotonic
+        )
+    except KeyboardInterrupt:
+        _mark(folder, Ended("interrupted", "interrupted from the keyboard"))
+        raise
+    if ended.usage:
+        raise UsageError(f"{variant.name}: {ended.detail}")
+    if ended.state != "complete":
+        _mark(folder, ended)
+    watcher.variant_ended(variant.name, ended)
+    return VariantRun(variant.name, folder, ended)
+
+
+def _mark(folder: Path, ended: Ended) -> None:
+    """Write down how a variant ended: in its record, or beside where the record would be."""
+    if (folder / RECORD_FILE).exists():
+        header = load_header(folder)
+        save_header(folder, header.model_copy(update={"state": ended.state, "state_detail": ended.detail}))
+    else:
+        write_atomic(folder / FAILURE_FILE, dumps({"state": ended.state, "detail": ended.detail}, indent=1) + "\n")
+
+
+def read_failure(folder: Path) -> tuple[State, str] | None:
+    """Return state and detail of a variant that ended before it had a record; None where it has one."""
+    path = folder / FAILURE_FILE
+    if not path.exists():
+        return None
+    value = loads(read_text(path))
+    return value["state"], value["detail"]
+
+
+def _resolve_models(plan: Plan) -> dict[str, ResolvedModel | None]:
+    if plan.file.engine == "scripted":
+        return {variant.model: None for variant in plan.variants}
+    names = {variant.model for variant in plan.variants}
+    allowed: dict[str, bool] = {
+        "allow_remote_code": plan.file.allow_remote_code,
+        "allow_pickle": plan.file.allow_pickle,
+    }
+    return {name: resolve(name, **allowed) for name in sorted(names)}
+
+
+def _identity(plan: Plan, models: dict[str, ResolvedModel | None]) -> dict[str, Any]:
+    """What must be equal for a resume to mean the same run."""
+    file = plan.file.model_dump(mode="json", exclude={"out", "policy", "time_limit_s"})
+    return {
+        "qeval": __version__,
+        "plan": {**file, "variants": [variant.model_dump(mode="json") for variant in plan.variants]},
+        "device": plan.device,
+        "threads": plan.threads,
+        "suites": {suite.name: suite.digest for suite in plan.suites},
+        "models": {name: model.fingerprint() if model else None for name, model in models.items()},
+        "script": None if plan.script is None else read_text(plan.script),
+        "versions": package_versions(),
+    }
+
+
+def _claim(out: Path, identity: dict[str, Any], *, resume: bool) -> None:
+    path = out / PLAN_FILE
+    if not path.exists():
+        write_atomic(path, dumps(identity, indent=1) + "\n")
+        return
+    if not resume:
+        raise UsageError(f"{out} already holds a run. Finish it with --resume, or choose another --out.")
+    try:
+        before = loads(read_text(path))
+    except ValueError as error:
+        raise UsageError(f"{path}: damaged ({error}). Start again with another --out.") from error
+    found = differences(before, identity)
+    if found:
+        raise UsageError(
+            f"cannot resume {out}: {'; '.join(found)}. Restore what differs, or start again with another --out."
+        )
+
+
+@contextmanager
+def _only_runner(out: Path) -> Iterator[None]:
+    with (out / ".lock").open("w") as lock:
+        try:
+            fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except BlockingIOError:
+            raise UsageError(f"{out}: another qeval run is writing there; wait for it, or choose another --out.") from None
+        yield
+

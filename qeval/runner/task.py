@@ -1,0 +1,73 @@
+"""What the parent hands to a variant's process, and what that process says back."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Literal, NamedTuple
+
+from qeval.models.locate import ResolvedModel
+from qeval.record import State
+from qeval.suites.case import Suite
+from qeval.variants.spec import Variant
+
+
+class Task(NamedTuple):
+    """Everything a variant's process needs; pickled into it."""
+
+    folder: Path
+    """The record's folder, which exists."""
+    name: str
+    spec: Variant
+    model: ResolvedModel | None
+    """None for engines that load no model."""
+    suites: tuple[Suite, ...]
+    device: str
+    threads: int
+    batch_size: int
+    batch_tokens: int
+    self_check: float
+    seed: int
+    script: Path | None
+    resume: bool
+
+
+class Stage(NamedTuple):
+    """The process entered a stage, such as `loading`."""
+
+    text: str
+
+
+class Planned(NamedTuple):
+    """How many answers there are to give, and how many a resumed record holds already."""
+
+    answers: int
+    done: int
+
+
+class Step(NamedTuple):
+    """Tokens generated since the last message."""
+
+    tokens: int
+
+
+class Advanced(NamedTuple):
+    """Answers given and stored since the last message."""
+
+    answers: int
+
+
+class Failed(NamedTuple):
+    """The variant cannot go on; `usage` marks what the person must mend before a resume."""
+
+    state: State
+    detail: str
+    usage: bool = False
+
+
+class Done(NamedTuple):
+    """The record is complete."""
+
+    state: Literal["complete"] = "complete"
+
+
+Said = Stage | Planned | Step | Advanced | Failed | Done
