@@ -12,7 +12,7 @@ from qeval.compare.policy import Policy
 from qeval.compare.report import Report
 from qeval.errors import Incomplete, UsageError
 from qeval.record import Record, load_record
-from qeval.reporting import write_all
+from qeval.reporting.files import write_all
 from qeval.reporting.tracking import TrackingResult, push
 from qeval.runner.plan import Plan
 from qeval.runner.run import VariantRun, Watcher, run_plan

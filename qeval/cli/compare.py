@@ -32,7 +32,7 @@ def compare(
     """
     from qeval.compare.policy import load_policy
     from qeval.job import compare_folders
-    from qeval.reporting import write_all
+    from qeval.reporting.files import write_all
     from qeval.reporting.terminal import print_report
 
     report = compare_folders(baseline, candidates, load_policy(policy))
