@@ -55,8 +55,8 @@ def build_report(
     """
     names = (*(record.header.variant for record in candidates), *missing)
     deciding = _deciding(names, policy, required)
-    own = _OwnBaseline(baseline)
-    compared = [_compare(own, record, policy, record.header.variant in deciding) for record in candidates]
+    ours = _Own(baseline)
+    compared = [_compare(ours, _Own(record), policy, record.header.variant in deciding) for record in candidates]
     results = [
         *(one.result for one in compared),
         *(_absent(name, reason, baseline, name in deciding) for name, reason in missing.items()),
@@ -80,8 +80,8 @@ def build_report(
     )
 
 
-class _OwnBaseline:
-    """The baseline with what it does against itself, worked out once a metric for all candidates."""
+class _Own:
+    """A record with what it does against itself, worked out once a metric."""
 
     def __init__(self, record: Record) -> None:
         self.record = record
@@ -109,14 +109,14 @@ def _deciding(names: Sequence[str], policy: Policy, required: Collection[str] | 
     return set(required)
 
 
-def _compare(own: _OwnBaseline, candidate: Record, policy: Policy, required: bool) -> _Compared:
-    baseline = own.record
+def _compare(ours: _Own, theirs: _Own, policy: Policy, required: bool) -> _Compared:
+    baseline, candidate = ours.record, theirs.record
     pairing = pair_records(baseline, candidate)
     found = compare_headers(baseline, candidate, pairing.pairs)
     # Pairs that were not shown the same are not pairs: no verdict is drawn from them.
     readable = not found.faults
-    comparability = found.model_copy(update={"faults": (*found.faults, *own.faults, *self_faults(candidate))})
-    verdicts = tuple(_verdicts(own, candidate, pairing, policy)) if readable else ()
+    comparability = found.model_copy(update={"faults": (*found.faults, *ours.faults, *theirs.faults)})
+    verdicts = tuple(_verdicts(ours, theirs, pairing, policy)) if readable else ()
     limits = check_limits(policy.limits, score(pairing.pairs, "pass")) if readable else Checked((), ())
     errors = _numeric_errors(candidate)
     decision = decide(
@@ -142,18 +142,18 @@ def _compare(own: _OwnBaseline, candidate: Record, policy: Policy, required: boo
         notes=(*(identity_notes(baseline, candidate) if identical else ()), *_notes(pairing, verdicts)),
         unpaired=pairing.unpaired,
     )
-    both = OwnChanges(own.changes("pass"), own_changes(candidate, "pass"))
+    both = OwnChanges(ours.changes("pass"), theirs.changes("pass"))
     return _Compared(result, changed_cases(candidate.header.variant, pairing.pairs, both))
 
 
-def _verdicts(own: _OwnBaseline, candidate: Record, pairing: Pairing, policy: Policy) -> Iterable[Verdict]:
+def _verdicts(ours: _Own, theirs: _Own, pairing: Pairing, policy: Policy) -> Iterable[Verdict]:
     pairs = pairing.pairs
-    planned = plan_slices(pairs, own.record.header.suites, policy)
-    both = OwnChanges(own.changes("pass"), own_changes(candidate, "pass"))
+    planned = plan_slices(pairs, ours.record.header.suites, policy)
+    both = OwnChanges(ours.changes("pass"), theirs.changes("pass"))
     yield from judge(planned, score(pairs, "pass"), "pass", policy, both)
     for metric in other_metrics(pairs):
         scored = score(pairs, metric)
-        both = OwnChanges(own.changes(metric), own_changes(candidate, metric))
+        both = OwnChanges(ours.changes(metric), theirs.changes(metric))
         yield from judge(plan_metric(_by_suite(scored), policy), scored, metric, policy, both)
 
 

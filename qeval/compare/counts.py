@@ -45,17 +45,19 @@ def count(scored: Iterable[Scored]) -> Counts:
     """Reduce the members of a slice to counts."""
     everything = tuple(scored)
     graded = [one for one in everything if one.both]
-    wrong_twice = [one for one in graded if not one.before and not one.after]
+    table = Counter((one.before, one.after) for one in graded)
+    losses, gains, right_twice = table[True, False], table[False, True], table[True, True]
+    changed = Counter((one.before, one.after) for one in graded if one.pair.text_changed)
     sizes, nets = _by_cluster(graded)
     return Counts(
         planned=len(everything),
         n=len(graded),
-        baseline_passed=sum(bool(one.before) for one in graded),
-        candidate_passed=sum(bool(one.after) for one in graded),
-        losses=sum(one.net < 0 for one in graded),
-        gains=sum(one.net > 0 for one in graded),
-        changed_wrong=sum(one.pair.text_changed for one in wrong_twice),
-        changed_text=sum(one.pair.text_changed for one in graded),
+        baseline_passed=right_twice + losses,
+        candidate_passed=right_twice + gains,
+        losses=losses,
+        gains=gains,
+        changed_wrong=changed[False, False],
+        changed_text=changed.total(),
         cluster_sizes=sizes,
         cluster_nets=nets,
         unanswered=_classes(one.after_absence for one in everything if one.before is not None),
@@ -85,5 +87,5 @@ def _by_cluster(graded: list[Scored]) -> tuple[tuple[int, ...], tuple[int, ...]]
         # Suites are written apart: an equal cluster name in two of them is a coincidence.
         cluster = (one.pair.info.suite, one.pair.info.cluster)
         sizes[cluster] += 1
-        nets[cluster] += one.net
+        nets[cluster] += bool(one.after) - bool(one.before)
     return tuple(sizes.values()), tuple(nets.values())

@@ -45,14 +45,8 @@ class Pair(NamedTuple):
     info: CaseInfo
     baseline: Arm
     candidate: Arm
-
-    @property
-    def text_changed(self) -> bool:
-        """Whether both answered and the answers differ in text or tool calls."""
-        before, after = self.baseline.outcome, self.candidate.outcome
-        if not (before and after and before.answered and after.answered):
-            return False
-        return before.text != after.text or before.tool_calls != after.tool_calls
+    text_changed: bool
+    """Whether both answered and the answers differ in text or tool calls."""
 
 
 class Pairing(NamedTuple):
@@ -81,11 +75,6 @@ class Scored(NamedTuple):
         """Whether both arms were graded."""
         return self.before is not None and self.after is not None
 
-    @property
-    def net(self) -> int:
-        """1 for a gain, -1 for a loss, 0 else (also where not both are graded)."""
-        return int(bool(self.after)) - int(bool(self.before)) if self.both else 0
-
 
 def pair_records(baseline: Record, candidate: Record) -> Pairing:
     """Pair two records by suite and case id."""
@@ -94,15 +83,25 @@ def pair_records(baseline: Record, candidate: Record) -> Pairing:
     ordered = [(info.suite, info.case) for info in (*baseline.cases, *candidate.cases)]
     shared = baseline.header.suites.keys() & candidate.header.suites.keys()
     gone, lost = _ABSENCE[baseline.header.state], _ABSENCE[candidate.header.state]
+    keys = tuple(dict.fromkeys(ordered))
     pairs = tuple(
-        Pair(infos[key], Arm(before.get(key), gone), Arm(after.get(key), lost))
-        for key in dict.fromkeys(ordered)
-        if key[0] in shared
+        _pair(infos[key], Arm(before.get(key), gone), Arm(after.get(key), lost)) for key in keys if key[0] in shared
     )
-    ours, theirs = _held(baseline), _held(candidate)
-    unpaired = tuple(f"{suite}/{case}" for suite, case in dict.fromkeys(ordered) if (suite, case) in ours ^ theirs)
+    alone = _held(baseline) ^ _held(candidate)
+    unpaired = tuple(f"{suite}/{case}" for suite, case in keys if (suite, case) in alone)
     missing = tuple(sorted(baseline.header.suites.keys() - candidate.header.suites.keys()))
     return Pairing(pairs, unpaired, missing)
+
+
+def _pair(info: CaseInfo, baseline: Arm, candidate: Arm) -> Pair:
+    before, after = baseline.outcome, candidate.outcome
+    both = before is not None and after is not None and before.answered and after.answered
+    return Pair(info, baseline, candidate, text_changed=both and differs(before, after))
+
+
+def differs(one: Outcome | None, other: Outcome | None) -> bool:
+    """Return whether two answers differ in text or tool calls."""
+    return one is None or other is None or one.text != other.text or one.tool_calls != other.tool_calls
 
 
 def _held(record: Record) -> set[tuple[str, str]]:

@@ -6,8 +6,8 @@ from collections.abc import Iterable, Mapping
 from typing import NamedTuple
 
 from qeval.compare.mcnemar import harm_midp
+from qeval.compare.pairs import differs
 from qeval.compare.report import SelfFlips
-from qeval.outcome import Outcome
 from qeval.record import Record
 
 CaseKey = tuple[str, str]
@@ -40,7 +40,7 @@ def own_changes(record: Record, metric: str) -> dict[CaseKey, Own]:
             continue
         known = found.get(key, Own(False, False))
         flipped = before.passed(metric) != again.passed(metric)
-        found[key] = Own(known.flipped or flipped, known.text_changed or _differs(before, again))
+        found[key] = Own(known.flipped or flipped, known.text_changed or differs(before, again))
     return found
 
 
@@ -76,7 +76,3 @@ def self_faults(record: Record) -> tuple[str, ...]:
                 f"{gains} wrong to right; its result depends on batching or state, so no difference can be read"
             )
     return tuple(faults)
-
-
-def _differs(one: Outcome, other: Outcome) -> bool:
-    return one.text != other.text or one.tool_calls != other.tool_calls

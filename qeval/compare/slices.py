@@ -7,7 +7,7 @@ its first tag with the rest kept in the value, so that its label reads as it was
 from __future__ import annotations
 
 import re
-from collections import defaultdict
+from collections import Counter, defaultdict
 from collections.abc import Mapping, Sequence
 
 from qeval.compare.pairs import Pair, Scored
@@ -59,19 +59,19 @@ def tag_slices(pairs: Sequence[Pair]) -> dict[SliceKey, tuple[int, ...]]:
 
     Over all: only where a value occurs in several suites, since it would repeat the suite's slice otherwise.
     """
-    found: dict[SliceKey, list[int]] = defaultdict(list)
+    found: dict[tuple[str, str, str], list[int]] = defaultdict(list)
     for i, pair in enumerate(pairs):
         for tag, value in pair.info.tags.items():
-            found[SliceKey(suite=pair.info.suite, tag=tag, value=value)].append(i)
-    values: dict[tuple[str | None, str | None], int] = defaultdict(int)
-    for key in found:
-        values[key.suite, key.tag] += 1
-    kept = {key: tuple(at) for key, at in found.items() if values[key.suite, key.tag] <= MOST_VALUES}
-    return {**_over_all(kept), **kept}
-
-
-def _over_all(slices: Mapping[SliceKey, tuple[int, ...]]) -> dict[SliceKey, tuple[int, ...]]:
-    by_value: dict[SliceKey, list[tuple[int, ...]]] = defaultdict(list)
-    for key, at in slices.items():
-        by_value[SliceKey(tag=key.tag, value=key.value)].append(at)
-    return {key: tuple(sorted(i for at in parts for i in at)) for key, parts in by_value.items() if len(parts) > 1}
+            found[pair.info.suite, tag, value].append(i)
+    values = Counter((suite, tag) for suite, tag, _ in found)
+    kept = {at: positions for at, positions in found.items() if values[at[0], at[1]] <= MOST_VALUES}
+    within = {SliceKey(suite=s, tag=tag, value=value): tuple(at) for (s, tag, value), at in kept.items()}
+    by_value: dict[tuple[str, str], list[list[int]]] = defaultdict(list)
+    for (_, tag, value), at in kept.items():
+        by_value[tag, value].append(at)
+    over_all = {
+        SliceKey(tag=tag, value=value): tuple(sorted(i for at in parts for i in at))
+        for (tag, value), parts in by_value.items()
+        if len(parts) > 1
+    }
+    return {**over_all, **within}
