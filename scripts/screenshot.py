@@ -1,4 +1,4 @@
-"""Take a picture of an HTML report with headless Chromium, offline: `python scripts/screenshot.py report.html out.png`."""
+"""Take a picture of an HTML report with headless Chromium: `python scripts/screenshot.py report.html report.png`."""
 
 from __future__ import annotations
 

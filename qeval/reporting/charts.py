@@ -9,7 +9,7 @@ import math
 from collections.abc import Callable
 from typing import NamedTuple
 
-from qeval.compare.report import CandidateResult, Report, Ruling, VariantSummary, Verdict
+from qeval.compare.report import CandidateResult, Report, Ruling, SelfFlips, VariantSummary, Verdict
 from qeval.reporting import view
 from qeval.units import UNKNOWN, percent, rate, size
 
@@ -117,10 +117,14 @@ def _axis(verdicts: list[Verdict]) -> tuple[float, float, float]:
 def costs(report: Report) -> list[Bars]:
     """Lay out storage, peak memory and speed of every variant, each with its ratio to the baseline."""
     return [
-        _cost(report, "Weights in storage", "less is better", lambda v: v.proof and v.proof.storage_bytes, size),
+        _cost(report, "Weights in storage", "less is better", _storage, size),
         _cost(report, "Peak memory of the process", "less is better", lambda v: v.peak_memory_bytes, size),
         _cost(report, "Speed in this run", "more is better", lambda v: v.tokens_per_s, rate),
     ]
+
+
+def _storage(variant: VariantSummary) -> int | None:
+    return None if variant.proof is None else variant.proof.storage_bytes
 
 
 def _cost(
@@ -160,7 +164,7 @@ def _changes(
     title: str,
     pools: list[tuple[str, Verdict]],
     between: Callable[[Verdict], int],
-    itself: Callable[[view.SelfFlips], int],
+    itself: Callable[[SelfFlips], int],
 ) -> Bars:
     rows: list[tuple[str, int | None, int, str]] = []
     for name, verdict in pools:
@@ -169,7 +173,7 @@ def _changes(
             ("against itself", verdict.candidate_self),
             ("baseline against itself", verdict.baseline_self),
         ):
-            rows.append((label, flips and itself(flips), flips.n if flips else 0, "itself"))
+            rows.append((label, None if flips is None else itself(flips), flips.n if flips else 0, "itself"))
     shares = [None if count is None else view.share(count, n) for _, count, n, _ in rows]
     most = max((value for value in shares if value is not None), default=0.0)
     bars = [

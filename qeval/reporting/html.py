@@ -61,8 +61,8 @@ def render_html(report: Report) -> str:
     template = _environment().get_template("report.html.j2")
     return template.render(
         report=report,
-        css=Markup(css),  # noqa: S704 - our own file
-        script=Markup(script),  # noqa: S704 - our own file
+        css=Markup(css),
+        script=Markup(script),
         policy=_content_security_policy(css, script),
         candidates=[_candidate(report, candidate) for candidate in report.candidates],
         baseline=report.variants[0] if report.variants else None,

@@ -206,7 +206,10 @@ def _accepted(name: str) -> CandidateResult:
         comparability=Comparability(level="token_ids"),
         verdicts=(
             verdict(n=160, losses=1, gains=1, baseline_passed=84),
-            *(verdict(suite, losses=int(suite == "schema"), gains=int(suite == "refusal")) for suite in SUITES),
+            *(
+                verdict(suite, n=64, losses=int(suite == "schema"), gains=int(suite == "refusal"), margin=0.06)
+                for suite in SUITES
+            ),
         ),
     )
 

@@ -1,0 +1,34 @@
+"""Texts a model may print, lone surrogates and control characters included."""
+
+from __future__ import annotations
+
+from hypothesis import settings
+from hypothesis import strategies as st
+
+from tests.reporting.fake import HOSTILE
+
+_PIECES = (
+    "```",
+    "~~~~",
+    "`",
+    "\n",
+    "|",
+    "\\",
+    "</details>",
+    "<script>",
+    "]]>",
+    "&#0;",
+    "@user",
+    "#1",
+    "![x](http://e)",
+    "---",
+)
+hostile_texts = st.one_of(
+    st.text(alphabet=st.characters(exclude_categories=()), max_size=60),
+    st.lists(st.sampled_from([*_PIECES, *HOSTILE.values()]), max_size=6).map("".join),
+)
+
+steady = settings(deadline=None, derandomize=True)
+"""The same examples on every run, and no limit of time on a busy machine."""
+few = settings(steady, max_examples=25)
+"""For tests that render a whole report an example."""
