@@ -11,6 +11,7 @@ A script is a YAML file::
           case-1: "Bergen"
           case-2: {status: endpoint_error, detail: "HTTP 503"}
         crash_at: case-7               # the process dies when it comes to this case
+        hang_at: case-8                # the process never answers this case
         same_as: fp32                  # what is not given here is answered as this variant does
 
 Its tokens are the bytes of the text, so prompts hash and texts compare as they do with a real model.
@@ -53,6 +54,8 @@ class ScriptedVariant(Strict):
     same_as: str | None = None
     crash_at: str | None = None
     """Case id at which the process kills itself, as an out-of-memory killer would."""
+    hang_at: str | None = None
+    """Case id that is never answered."""
 
 
 class Script(Strict):
@@ -105,6 +108,8 @@ class ScriptedEngine:
         for prompt in prompts:
             if prompt.case.id == self._variant.crash_at:
                 os.kill(os.getpid(), signal.SIGKILL)
+            if prompt.case.id == self._variant.hang_at:
+                signal.pause()
             generations.append(self._look_up(prompt.case.id))
             on_step(len(generations[-1].token_ids))
         return generations

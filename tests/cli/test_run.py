@@ -1,0 +1,143 @@
+"""The whole job with the scripted engine: every decision with its exit code, and what is left on disk."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from qeval.record import load_record
+from tests.cli.job_files import FACTS, write_job
+
+
+def run(plan: Path, out: Path, *more: object, code: int | None = None) -> subprocess.CompletedProcess[str]:
+    """Run `qeval run` in a process of its own, as a user does."""
+    command = [sys.executable, "-m", "qeval", "run", plan, "--out", out, "--no-track", *more]
+    done = subprocess.run([str(part) for part in command], capture_output=True, text=True, check=False)
+    if code is not None:
+        assert done.returncode == code, done.stdout + done.stderr
+    return done
+
+
+def wrong_from(start: int, n: int = 160) -> dict[str, Any]:
+    """Answers of a candidate that gets the right ones from `start` on wrong."""
+    return {"same_as": "fp32", "answers": {f"c{index}": "Paris" for index in range(start, n)}}
+
+
+SAME: dict[str, Any] = {"same_as": "fp32"}
+
+
+@pytest.mark.parametrize(
+    ("variants", "n_cases", "code", "decision"),
+    [
+        ({"int8": SAME}, 160, 0, "accepted"),
+        ({"int8": SAME}, 40, 3, "inconclusive"),
+        ({"int8": wrong_from(80)}, 160, 1, "regressed"),
+        ({"int8": {"same_as": "fp32", "crash_at": "c7"}}, 160, 5, "incomplete"),
+        ({"int8": SAME, "nf4": wrong_from(80)}, 160, 1, "regressed"),
+    ],
+    ids=["equal", "too few cases", "half lost", "crash", "one of two lost"],
+)
+def test_the_exit_code_is_the_decision(
+    tmp_path: Path, variants: dict[str, Any], n_cases: int, code: int, decision: str
+) -> None:
+    plan = write_job(tmp_path, variants, n_cases)
+    done = run(plan, tmp_path / "out", "--json", code=code)
+    last = json.loads(done.stdout.splitlines()[-1])
+    assert (last["decision"], last["exit_code"]) == (decision, code)
+    verdict = json.loads((tmp_path / "out/verdict.json").read_text())
+    assert verdict["decision"] == decision
+    for name in ("report.html", "report.md", "junit.xml"):
+        assert (tmp_path / "out" / name).stat().st_size > 200
+
+
+def test_a_crash_costs_only_its_own_variant_and_the_decision_says_which_is_missing(tmp_path: Path) -> None:
+    plan = write_job(tmp_path, {"int8": {"same_as": "fp32", "crash_at": "c7"}, "nf4": SAME})
+    done = run(plan, tmp_path / "out", "--json", code=5)
+    assert json.loads(done.stdout.splitlines()[-1])["candidates"] == {"int8": "incomplete", "nf4": "accepted"}
+    assert "SIGKILL" in done.stderr
+    assert load_record(tmp_path / "out/records/nf4").header.state == "complete"
+    assert load_record(tmp_path / "out/records/int8").header.state == "crashed"
+
+
+def test_c54_report_only_ends_with_zero_and_still_prints_the_decision(tmp_path: Path) -> None:
+    plan = write_job(tmp_path, {"int8": wrong_from(80)})
+    done = run(plan, tmp_path / "out", "--report-only", code=0)
+    assert "regressed" in done.stdout
+
+
+def test_c55_an_endpoint_that_refuses_everything_is_incomplete_and_nothing_is_scored(tmp_path: Path) -> None:
+    refused = {f"c{index}": {"status": "endpoint_error", "detail": "HTTP 401"} for index in range(160)}
+    plan = write_job(tmp_path, {"int8": {"answers": refused}})
+    done = run(plan, tmp_path / "out", code=5)
+    assert "0 of 160 cases" in done.stdout
+    record = load_record(tmp_path / "out/records/int8")
+    assert {grade.status for outcome in record.outcomes for grade in outcome.grades} == {"ungraded"}
+
+
+def test_numeric_errors_anywhere_are_never_accepted(tmp_path: Path) -> None:
+    broken = {"same_as": "fp32", "answers": {"c3": {"status": "numeric_error", "detail": "NaN at 4"}}}
+    done = run(write_job(tmp_path, {"int8": broken}), tmp_path / "out")
+    assert done.returncode not in {0, 2}
+
+
+def test_a_resume_redoes_only_what_is_missing(tmp_path: Path) -> None:
+    plan = write_job(tmp_path, {"int8": {"same_as": "fp32", "crash_at": "c100"}, "nf4": SAME})
+    run(plan, tmp_path / "out", code=5)
+    before = load_record(tmp_path / "out/records/int8")
+    assert 0 < len(before.outcomes) < 160
+    baseline_file = tmp_path / "out/records/fp32/record.json"
+    untouched = baseline_file.stat().st_mtime_ns
+    write_job(tmp_path, {"int8": SAME, "nf4": SAME})
+    refused = run(plan, tmp_path / "out", "--resume", code=2)
+    assert "cannot resume" in refused.stderr
+    assert "script" in refused.stderr
+    assert baseline_file.stat().st_mtime_ns == untouched
+
+
+def test_a_folder_that_holds_a_run_is_not_written_over(tmp_path: Path) -> None:
+    plan = write_job(tmp_path, {"int8": SAME})
+    run(plan, tmp_path / "out", code=0)
+    done = run(plan, tmp_path / "out", code=2)
+    assert "already holds a run" in done.stderr
+    assert "--resume" in done.stderr
+    run(plan, tmp_path / "out", "--resume", code=0)
+
+
+def test_a_finished_run_resumes_without_answering_anything(tmp_path: Path) -> None:
+    plan = write_job(tmp_path, {"int8": SAME})
+    run(plan, tmp_path / "out", code=0)
+    files = sorted((tmp_path / "out/records").rglob("*.jsonl"))
+    before = [path.read_bytes() for path in files]
+    run(plan, tmp_path / "out", "--resume", code=0)
+    assert [path.read_bytes() for path in files] == before
+
+
+def test_a_time_limit_ends_a_variant_and_counts_it_as_missing(tmp_path: Path) -> None:
+    plan = write_job(tmp_path, {"int8": {"same_as": "fp32", "hang_at": "c7"}}, time_limit_s=8)
+    done = run(plan, tmp_path / "out", code=5)
+    assert "time limit" in done.stderr
+
+
+def test_identical_answers_are_said_aloud(tmp_path: Path) -> None:
+    done = run(write_job(tmp_path, {"int8": SAME}), tmp_path / "out", code=0)
+    assert "identical" in done.stdout.lower()
+
+
+def test_dry_run_runs_nothing(tmp_path: Path) -> None:
+    plan = write_job(tmp_path, {"int8": SAME})
+    done = run(plan, tmp_path / "out", "--dry-run", "--json", code=0)
+    assert json.loads(done.stdout.splitlines()[-1])["cases"] == 160
+    assert not (tmp_path / "out").exists()
+
+
+def test_hostile_answers_survive_the_whole_way(tmp_path: Path) -> None:
+    hostile = {"c0": "</script><b>\u2028\x00\x1b[31m]]> @all ```", "c2": "٣ ‮x", "c4": FACTS[4]}
+    plan = write_job(tmp_path, {"int8": {"same_as": "fp32", "answers": hostile}})
+    run(plan, tmp_path / "out")
+    texts = [outcome.text for outcome in load_record(tmp_path / "out/records/int8").outcomes]
+    assert hostile["c0"] in texts
