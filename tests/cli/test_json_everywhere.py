@@ -1,0 +1,83 @@
+"""Every command takes --json, and its last stdout line is then one JSON value, for errors too."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+from pathlib import Path
+
+import click
+import pytest
+import typer
+
+from qeval.cli.main import app
+from tests.cli.job_files import qeval, write_job
+
+ROOT = typer.main.get_command(app)
+
+
+def commands(group: click.Command, path: tuple[str, ...] = ()) -> Iterator[tuple[str, ...]]:
+    if isinstance(group, click.Group):
+        for name, command in group.commands.items():
+            yield from commands(command, (*path, name))
+    else:
+        yield path
+
+
+ALL = sorted(commands(ROOT))
+
+
+@pytest.fixture(scope="module")
+def finished(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    folder = tmp_path_factory.mktemp("job")
+    plan = write_job(folder, {"int8": {"same_as": "fp32"}})
+    assert qeval("run", plan, "--out", folder / "out", "--no-track").exit_code == 0
+    return folder
+
+
+def arguments(command: tuple[str, ...], folder: Path, tmp_path: Path) -> list[object]:
+    records = folder / "out/records"
+    known: dict[tuple[str, ...], list[object]] = {
+        ("compare",): [records / "fp32", records / "int8"],
+        ("formats",): [],
+        ("models", "fetch"): ["no-such-model"],
+        ("models", "list"): [],
+        ("run",): [folder / "plan.yaml", "--out", tmp_path / "out", "--no-track"],
+        ("schemas",): [tmp_path],
+        ("suites", "check"): [folder / "capitals"],
+        ("suites", "list"): [],
+        ("track", "push"): [tmp_path / "nothing-here"],
+    }
+    assert command in known, f"give this test arguments for the new command {' '.join(command)}"
+    return known[command]
+
+
+@pytest.mark.parametrize("command", ALL, ids=" ".join)
+def test_the_last_stdout_line_is_json(command: tuple[str, ...], finished: Path, tmp_path: Path) -> None:
+    done = run_apart([*command, *arguments(command, finished, tmp_path), "--json"])
+    json.loads(done.splitlines()[-1])
+
+
+@pytest.mark.parametrize("command", ALL, ids=" ".join)
+def test_help_has_an_example_and_explains_every_option(command: tuple[str, ...]) -> None:
+    result = qeval(*command, "--help")
+    assert result.exit_code == 0
+    assert "Example" in result.stdout
+    found = ROOT
+    for part in command:
+        assert isinstance(found, click.Group)
+        found = found.commands[part]
+    for parameter in found.params:
+        assert getattr(parameter, "help", None), f"{' '.join(command)} {parameter.name} has no help"
+
+
+def run_apart(parts: list[object]) -> str:
+    """Run as a user does, since errors are turned into exit codes around the command line."""
+    import subprocess
+    import sys
+
+    done = subprocess.run(
+        [sys.executable, "-m", "qeval", *(str(part) for part in parts)], capture_output=True, text=True, check=False
+    )
+    assert done.stdout, done.stderr
+    return done.stdout

@@ -1,0 +1,35 @@
+"""Commands in docs run: each block marked `<!-- run -->` of the tutorial is executed in an empty folder."""
+
+from __future__ import annotations
+
+import re
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).parents[1]
+BLOCK = re.compile(r"<!-- (run|file (?P<name>\S+))(?: exit=(?P<code>\d+))? -->\n```\w*\n(?P<text>.*?)```", re.DOTALL)
+LINK = re.compile(r"\]\((?!https?:|#|mailto:)([^)#]+)(?:#[^)]*)?\)")
+
+
+def test_the_tutorial_runs_as_written(tmp_path: Path) -> None:
+    text = (ROOT / "docs/tutorial.md").read_text(encoding="utf-8")
+    blocks = list(BLOCK.finditer(text))
+    assert len(blocks) >= 5
+    for block in blocks:
+        if block["name"]:
+            (tmp_path / block["name"]).parent.mkdir(parents=True, exist_ok=True)
+            (tmp_path / block["name"]).write_text(block["text"], encoding="utf-8")
+            continue
+        for line in block["text"].strip().splitlines():
+            command = re.sub(r"^qeval\b", f"{sys.executable} -m qeval", line)
+            done = subprocess.run(command, shell=True, cwd=tmp_path, capture_output=True, text=True, check=False)
+            assert done.returncode == int(block["code"] or 0), f"{line}\n{done.stdout}\n{done.stderr}"
+
+
+@pytest.mark.parametrize("path", sorted([*ROOT.glob("*.md"), *ROOT.glob("docs/**/*.md"), *ROOT.glob("suites/**/*.md")]), ids=lambda p: p.name)
+def test_links_lead_to_files_that_exist(path: Path) -> None:
+    for target in LINK.findall(path.read_text(encoding="utf-8")):
+        assert (path.parent / target).exists(), f"{path.name}: {target}"
