@@ -179,9 +179,15 @@ def _missing(baseline: Record, candidate: Record, pairing: Pairing, policy: Poli
 def _notes(pairing: Pairing, verdicts: Sequence[Verdict]) -> Iterable[str]:
     if pairing.missing_suites:
         yield f"partial: the pool leaves out {', '.join(pairing.missing_suites)}, which the candidate did not run"
+    if pairing.extra_suites:
+        yield f"left out: {', '.join(pairing.extra_suites)}, which the baseline did not run"
     for verdict in verdicts:
         if verdict.role == "suite" and "too_few" in verdict.flags and verdict.level == "advisory":
             yield f"suite {verdict.slice.label} has under 30 cases and does not gate; name it in the policy if it shall"
+        if verdict.role == "pool" and "within_noise" in verdict.flags:
+            yield "the pairs flip no more often than the two variants flip against themselves when only batches change"
+        if verdict.role == "exploratory" and verdict.ruling == "regressed":
+            yield f"exploratory slice {verdict.slice.label} ({verdict.metric}) regressed; it does not gate"
 
 
 def _numeric_errors(record: Record) -> int:

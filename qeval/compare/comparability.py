@@ -15,6 +15,8 @@ _LEVEL_CAUTION: dict[ComparabilityLevel, str] = {
     "rendered_text": "compared at the level of rendered text: the two may have cut it into different tokens",
     "messages": "compared at the level of messages: how they became a prompt is not known, only its length",
 }
+_BATCHING = frozenset({"batch_size", "batch_tokens", "seed"})
+"""Settings that say which cases run together: other values are a caution, as other batches are."""
 PROMPT_LENGTH_TOLERANCE_PERCENT = 2
 """How far counts of prompt tokens may lie apart at the level of messages."""
 
@@ -51,10 +53,16 @@ def _suite_faults(ours: RecordHeader, theirs: RecordHeader) -> Iterable[str]:
 
 
 def _decoding_faults(ours: RecordHeader, theirs: RecordHeader) -> Iterable[str]:
+    for key, one, other in _decoding_differences(ours, theirs):
+        if key not in _BATCHING:
+            yield f"decoding setting {key}: {one!r} in the baseline, {other!r} in the candidate"
+
+
+def _decoding_differences(ours: RecordHeader, theirs: RecordHeader) -> Iterable[tuple[str, object, object]]:
     for key in sorted(ours.decoding.keys() | theirs.decoding.keys()):
         one, other = ours.decoding.get(key), theirs.decoding.get(key)
         if one != other:
-            yield f"decoding setting {key}: {one!r} in the baseline, {other!r} in the candidate"
+            yield key, one, other
 
 
 def _rendering_faults(one: Rendering | None, other: Rendering | None) -> Iterable[str]:
@@ -103,6 +111,9 @@ def _header_cautions(ours: RecordHeader, theirs: RecordHeader) -> Iterable[str]:
         yield f"another engine: {ours.engine} against {theirs.engine}; a difference may come from it (a confounder)"
     if ours.batches != theirs.batches:
         yield "the cases ran in other batches, which alone can change answers in low precision"
+    for key, one, other in _decoding_differences(ours, theirs):
+        if key in _BATCHING:
+            yield f"another {key}: {one!r} against {other!r}"
     if ours.model.fingerprint != theirs.model.fingerprint:
         yield f"made from other weights: {_model(ours)} against {_model(theirs)} (expected for a pruned model)"
     for part in ("tokenizer_hash", "chat_template_hash"):

@@ -9,15 +9,16 @@ from qeval.record import Record
 
 
 def is_identical(pairs: Sequence[Pair]) -> bool:
-    """Return whether both answered every case, and with the same tokens."""
-    return bool(pairs) and all(_same(pair) for pair in pairs)
+    """Return whether both answered the same cases, at least one, and with the same tokens."""
+    answered = [pair for pair in pairs if pair.baseline.no_answer is None or pair.candidate.no_answer is None]
+    return bool(answered) and all(_same(pair) for pair in answered)
 
 
 def _same(pair: Pair) -> bool:
     before, after = pair.baseline.outcome, pair.candidate.outcome
-    if not (before and after and before.answered and after.answered) or pair.text_changed:
+    if pair.baseline.no_answer or pair.candidate.no_answer or pair.text_changed:
         return False
-    return before.token_ids == after.token_ids
+    return before is not None and after is not None and before.token_ids == after.token_ids
 
 
 def identity_notes(baseline: Record, candidate: Record) -> tuple[str, ...]:

@@ -55,9 +55,11 @@ class Pairing(NamedTuple):
     pairs: tuple[Pair, ...]
     """Cases of suites that both records hold; a case that one of them lacks is a pair with an empty arm."""
     unpaired: tuple[str, ...]
-    """`suite/case` of cases that only one of two records holds."""
+    """`suite/case` of cases that only one of two records holds, in suites that both ran."""
     missing_suites: tuple[str, ...]
     """Suites of the baseline that the candidate never had."""
+    extra_suites: tuple[str, ...]
+    """Suites of the candidate that the baseline never had."""
 
 
 class Scored(NamedTuple):
@@ -88,9 +90,9 @@ def pair_records(baseline: Record, candidate: Record) -> Pairing:
         _pair(infos[key], Arm(before.get(key), gone), Arm(after.get(key), lost)) for key in keys if key[0] in shared
     )
     alone = _held(baseline) ^ _held(candidate)
-    unpaired = tuple(f"{suite}/{case}" for suite, case in keys if (suite, case) in alone)
-    missing = tuple(sorted(baseline.header.suites.keys() - candidate.header.suites.keys()))
-    return Pairing(pairs, unpaired, missing)
+    unpaired = tuple(f"{suite}/{case}" for suite, case in keys if suite in shared and (suite, case) in alone)
+    missing, extra = sorted(baseline.header.suites.keys() - shared), sorted(candidate.header.suites.keys() - shared)
+    return Pairing(pairs, unpaired, tuple(missing), tuple(extra))
 
 
 def _pair(info: CaseInfo, baseline: Arm, candidate: Arm) -> Pair:

@@ -10,7 +10,7 @@ import hashlib
 from pathlib import Path
 from typing import Annotated, Any, Literal
 
-from pydantic import Field, model_validator
+from pydantic import Field, field_validator, model_validator
 
 from qeval.compare.power import smallest_margin
 from qeval.compare.report import Level, SliceKey
@@ -42,7 +42,7 @@ class Margins(Strict):
 class Limits(Strict):
     """Hard limits, compared in whole counts. They can only make a decision worse.
 
-    A number holds for the pool of all suites and for each critical suite; a mapping names suites (and `all`).
+    A number holds for the pool of all suites; a mapping names slices: `all`, a suite, `longdoc/depth=0.9`.
     """
 
     max_net_loss: Amount | dict[str, Amount] | None = None
@@ -51,6 +51,13 @@ class Limits(Strict):
     """Cases the candidate passes, as a share of the pairs."""
     min_scored: Amount | dict[str, Amount] = 0.95
     """Cases that both variants answered, as a share of the planned ones; below it the decision is *incomplete*."""
+
+    @model_validator(mode="after")
+    def _names_are_slices(self) -> Limits:
+        for written in (self.max_net_loss, self.min_pass_rate, self.min_scored):
+            for name in written if isinstance(written, dict) else ():
+                parse_slice(name)
+        return self
 
 
 class Policy(Strict):
@@ -66,10 +73,17 @@ class Policy(Strict):
     level: dict[str, Level] = Field(default_factory=dict)
     """Per suite; suites not listed are critical. An advisory suite is shown and does not gate by itself."""
     limits: Limits = Field(default_factory=Limits)
-    candidates_required: Literal["all"] | Annotated[tuple[str, ...], Field(min_length=1)] = "all"
+    candidates_required: Literal["all"] | tuple[str, ...] = "all"
     """Candidates whose decision is the run's."""
     privacy: Literal["hashes", "full"] = "hashes"
     """What may leave for a tracking server that is not a local file."""
+
+    @field_validator("candidates_required", mode="after")
+    @classmethod
+    def _some_candidate_decides(cls, value: str | tuple[str, ...]) -> str | tuple[str, ...]:
+        if not value:
+            raise ValueError("an empty list would accept everything; write all, or name candidates")
+        return value
 
     @model_validator(mode="after")
     def _names_make_sense(self) -> Policy:
@@ -104,13 +118,11 @@ class Policy(Strict):
         """
         if key == SliceKey():
             return self.margins.pool
-        if key.tag is None:
-            written = self.margins.suites.get(key.suite or "", "auto")
-        else:
-            by_key = {parse_slice(name): margin for name, margin in self.margins.slices.items()}
-            written = by_key.get(key, "auto")
-        if written != "auto":
-            return written
+        written: dict[SliceKey, float | Auto] = {SliceKey(suite=suite): m for suite, m in self.margins.suites.items()}
+        written |= {parse_slice(name): margin for name, margin in self.margins.slices.items()}
+        margin = written.get(key, "auto")
+        if margin != "auto":
+            return margin
         held = smallest_margin(self.planning_flip_rate, max(n_cases, FEWEST_CASES), self.alpha)
         return min(max(SMALLEST_AUTO_MARGIN, held), 1.0)
 
