@@ -21,16 +21,14 @@ def formats(
     from rich.table import Table
 
     from qeval.runner.plan import detect_device
-    from qeval.variants import list_formats
+    from qeval.variants.base import list_formats
 
     where = detect_device(device)
     listed = list_formats(where)
     table = Table("format", "family", "bits", "loads here", "about", title=f"formats on {where}")
     for entry in listed:
         bits = f"{entry.format.nominal_bits:g}"
-        table.add_row(
-            entry.format.name, entry.format.family, bits, entry.why or "yes", entry.format.description
-        )
+        table.add_row(entry.format.name, entry.format.family, bits, entry.why or "yes", entry.format.description)
     console(as_json=as_json).print(table)
     if as_json:
         print_json(

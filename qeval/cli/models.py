@@ -31,9 +31,7 @@ def list_(as_json: Json = False) -> None:
         )
     console(as_json=as_json).print(table)
     if as_json:
-        print_json(
-            [{"name": entry.model.name, "path": str(entry.path) if entry.path else None} for entry in listed]
-        )
+        print_json([{"name": entry.model.name, "path": str(entry.path) if entry.path else None} for entry in listed])
 
 
 @app.command("fetch")

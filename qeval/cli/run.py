@@ -29,7 +29,7 @@ EXAMPLES = """
 """
 
 
-def run(  # noqa: PLR0913, PLR0917 - a command line has as many parameters as it has options
+def run(
     plan_file: Annotated[
         Path | None, typer.Argument(metavar="[PLAN]", help="A plan file; options given beside it win.")
     ] = None,
@@ -151,5 +151,3 @@ def _print_estimate(plan: Plan, *, as_json: bool) -> None:
     print_estimate(plan, estimate, console(as_json=as_json))
     if as_json:
         print_json(estimate.model_dump(mode="json"))
-
-

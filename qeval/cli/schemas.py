@@ -22,9 +22,10 @@ def schemas(
     from qeval.compare.policy import Policy
     from qeval.jsonl import dumps, write_atomic
     from qeval.runner.plan import PlanFile
+    from qeval.strict import Strict
     from qeval.suites.case import Case, SuiteHeader
 
-    kinds = {"plan": PlanFile, "policy": Policy, "suite": SuiteHeader, "case": Case}
+    kinds: dict[str, type[Strict]] = {"plan": PlanFile, "policy": Policy, "suite": SuiteHeader, "case": Case}
     paths = {}
     for name, kind in kinds.items():
         path = folder / f"{name}.schema.json"

@@ -74,7 +74,9 @@ def load_script(path: Path) -> Script:
     script = load_yaml(Script, path)
     for name, variant in script.variants.items():
         if variant.same_as is not None and variant.same_as not in script.variants:
-            raise UsageError(f"{path}: variants.{name}.same_as: {unknown_name('variant', variant.same_as, script.variants)}")
+            raise UsageError(
+                f"{path}: variants.{name}.same_as: {unknown_name('variant', variant.same_as, script.variants)}"
+            )
     return script
 
 

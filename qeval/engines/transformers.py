@@ -14,7 +14,9 @@ from typing import Any, NamedTuple
 from qeval.engines.base import DECODING, Generation, OnStep, Prompt
 from qeval.engines.render import Renderer, probe
 from qeval.evidence import ComparabilityLevel, Rendering
+from qeval.outcome import FailedAnswer
 from qeval.suites.case import Case
+
 
 class RowResult(NamedTuple):
     """The tokens one row generated, before they become text."""
@@ -113,7 +115,7 @@ class TransformersEngine:
             detail = f"logits of generated token {row.bad_position} are NaN or infinite"
             return Generation(status="numeric_error", detail=detail)
         text = self._tokenizer.decode(row.token_ids, skip_special_tokens=True)
-        failure = None if row.ended else "truncated"
+        failure: FailedAnswer | None = None if row.ended else "truncated"
         if not text.strip():
             failure = "empty"
         return Generation(
@@ -187,9 +189,7 @@ def _guard(prompt_length: int, limits: Sequence[int], on_step: OnStep) -> _Guard
         def __call__(self, input_ids: torch.Tensor, scores: torch.Tensor, **_: Any) -> torch.Tensor:  # noqa: ANN401
             """Return which rows are done, shape (rows,)."""
             generated = input_ids.shape[1] - prompt_length
-            done = [
-                generated >= limit or bad is not None for limit, bad in zip(limits, bad_positions, strict=True)
-            ]
+            done = [generated >= limit or bad is not None for limit, bad in zip(limits, bad_positions, strict=True)]
             return torch.tensor(done, device=input_ids.device)
 
     return _Guard(Watch(), Stop(), bad_positions)

@@ -19,7 +19,8 @@ class Batch(NamedTuple):
     """Prompts that run together."""
 
     repeat: int
-    index: int
+    number: int
+    """Place of the batch in its repeat."""
     prompts: tuple[Prompt, ...]
 
     @property
@@ -51,7 +52,9 @@ def plan_self_check(
         mine = sorted((prompt for prompt in prompts if prompt.suite == suite), key=lambda prompt: prompt.case.id)
         chosen += generator.sample(mine, round(share * len(mine)))
     # Neighbours by id rather than by length, in batches of another size.
-    ordered = sorted(chosen, key=lambda prompt: (_tokens(prompt) // 256, hashlib.sha256(prompt.case.id.encode()).digest()))
+    ordered = sorted(
+        chosen, key=lambda prompt: (_tokens(prompt) // 256, hashlib.sha256(prompt.case.id.encode()).digest())
+    )
     return _pack(ordered, 1, max(1, batch_size * 3 // 4), batch_tokens)
 
 
@@ -69,7 +72,7 @@ def _pack(ordered: Sequence[Prompt], repeat: int, batch_size: int, batch_tokens:
     groups: list[list[Prompt]] = []
     for prompt in ordered:
         group = groups[-1] if groups else []
-        longest = max((_tokens(other) for other in [*group, prompt]))
+        longest = max(_tokens(other) for other in [*group, prompt])
         if group and len(group) < batch_size and longest * (len(group) + 1) <= batch_tokens:
             group.append(prompt)
         else:

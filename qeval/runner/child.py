@@ -95,7 +95,7 @@ def run_task(task: Task, say: Say, clock: Clock) -> None:
     say(Planned(sum(len(batch.prompts) for batch in batches), kept.answers))
     say(Stage("answering"))
     for batch in batches:
-        if (batch.repeat, batch.index) in kept.batches:
+        if (batch.repeat, batch.number) in kept.batches:
             continue
         batch_started = clock()
         outcomes = _answer(engine, batch, say)
@@ -152,10 +152,7 @@ def _answer(engine: Engine, batch: Batch, say: Say) -> list[Outcome]:
     if _too_long(engine, batch.prompts[0]):
         return [_outcome(prompt, _refused(engine, prompt), batch) for prompt in batch.prompts]
     generations = engine.answer(batch.prompts, lambda tokens: say(Step(tokens)))
-    return [
-        _outcome(prompt, generation, batch)
-        for prompt, generation in zip(batch.prompts, generations, strict=True)
-    ]
+    return [_outcome(prompt, generation, batch) for prompt, generation in zip(batch.prompts, generations, strict=True)]
 
 
 def _too_long(engine: Engine, prompt: Prompt) -> bool:
@@ -178,7 +175,7 @@ def _outcome(prompt: Prompt, generation: Generation, batch: Batch) -> Outcome:
         suite=prompt.suite,
         case=prompt.case.id,
         repeat=batch.repeat,
-        batch=batch.index,
+        batch=batch.number,
         status=generation.status,
         detail=generation.detail,
         failure=generation.failure,
@@ -193,7 +190,7 @@ def _outcome(prompt: Prompt, generation: Generation, batch: Batch) -> Outcome:
 
 
 def _load(task: Task) -> tuple[Engine, Proof | None, ModelInfo]:
-    if task.model is None:
+    if task.model is None or task.model_fingerprint is None:
         from qeval.engines.scripted import ScriptedEngine, load_script, script_identity
 
         if task.script is None:
@@ -203,14 +200,21 @@ def _load(task: Task) -> tuple[Engine, Proof | None, ModelInfo]:
     import torch
 
     from qeval.engines.transformers import TransformersEngine
-    from qeval.models.identity import model_info
-    from qeval.variants import load_variant
+    from qeval.models.identity import chat_template_hash, tokenizer_hash
+    from qeval.variants.load import load_variant
 
     torch.set_num_threads(task.threads)
     torch.manual_seed(task.seed)
     loaded = load_variant(task.spec, task.model, task.device)
     engine = TransformersEngine(loaded.model, loaded.tokenizer, task.device)
-    return engine, loaded.proof, model_info(task.model, loaded.tokenizer, engine.context_tokens)
+    model = ModelInfo(
+        name=task.model.name,
+        fingerprint=task.model_fingerprint,
+        tokenizer_hash=tokenizer_hash(task.model.path),
+        chat_template_hash=chat_template_hash(task.model.path),
+        context_tokens=engine.context_tokens,
+    )
+    return engine, loaded.proof, model
 
 
 def _header(
@@ -222,9 +226,7 @@ def _header(
         format=task.spec.text,
         model=model_info,
         suites={
-            suite.name: SuiteInfo(
-                version=suite.version, size=suite.size, digest=suite.digest, n_cases=len(suite.cases)
-            )
+            suite.name: SuiteInfo(version=suite.version, size=suite.size, digest=suite.digest, n_cases=len(suite.cases))
             for suite in task.suites
         },
         decoding={**DECODING, "seed": task.seed, "batch_size": task.batch_size, "batch_tokens": task.batch_tokens},
@@ -247,7 +249,9 @@ def _only_writer(folder: Path) -> Iterator[None]:
                 break
             except BlockingIOError:
                 if time.monotonic() > deadline:
-                    raise UsageError(f"{folder}: another process is writing this record; wait for it or end it.") from None
+                    raise UsageError(
+                        f"{folder}: another process is writing this record; wait for it or end it."
+                    ) from None
                 time.sleep(0.2)
         yield
 

@@ -18,7 +18,7 @@ from qeval import units
 from qeval.models.locate import ResolvedModel, resolve
 from qeval.runner.plan import Plan
 from qeval.strict import Strict
-from qeval.variants import find_format
+from qeval.variants.base import find_format
 
 _CHARACTERS_PER_TOKEN = 3.5
 _ANSWER_SHARE = 0.6
@@ -74,7 +74,10 @@ def estimate_plan(plan: Plan) -> Estimate:
         parameters=parameters,
         variants=variants,
         seconds=sum(known) if len(known) == len(variants) else None,
-        basis=f"2 operations a weight and token, {speed:.2g} a second on {plan.device}; formats may be several times slower",
+        basis=(
+            f"2 operations a weight and token, {speed:.2g} a second on {plan.device}; "
+            "a format without fast kernels may be several times slower"
+        ),
     )
 
 
@@ -94,7 +97,7 @@ def _estimate_variant(
 
 def count_parameters(model: ResolvedModel) -> int | None:
     """Count weights from the headers of safetensors files, without reading the weights; None where unknown."""
-    files = sorted(Path(model.path).glob("*.safetensors")) if model.path else []
+    files = sorted(model.path.glob("*.safetensors"))
     return sum(_elements(path) for path in files) or None
 
 

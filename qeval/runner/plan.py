@@ -137,9 +137,7 @@ def _variants(file: PlanFile) -> list[PlannedVariant]:
     planned = []
     for entry in file.variants:
         if isinstance(entry, str):
-            planned += [
-                PlannedVariant(name=spec.text, spec=spec, model=file.model) for spec in parse_variants(entry)
-            ]
+            planned += [PlannedVariant(name=spec.text, spec=spec, model=file.model) for spec in parse_variants(entry)]
         else:
             spec = parse_variant(entry.format)
             planned.append(PlannedVariant(name=entry.name, spec=spec, model=entry.model or file.model))
@@ -174,7 +172,11 @@ def detect_device(asked: str) -> str:
         return "cpu"
     import torch
 
-    found = [name for name, there in (("cuda", torch.cuda.is_available()), ("mps", torch.backends.mps.is_available())) if there]
+    found = [
+        name
+        for name, there in (("cuda", torch.cuda.is_available()), ("mps", torch.backends.mps.is_available()))
+        if there
+    ]
     if asked == "auto":
         return found[0] if found else "cpu"
     if asked not in found:

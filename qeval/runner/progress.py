@@ -38,8 +38,13 @@ class ProgressBars:
         self._bars.start()
         return self
 
-    def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None) -> None:
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
         self._bars.stop()
+
+    def said_of_models(self, text: str) -> None:
+        self._bars.console.print(text, markup=False, highlight=False, soft_wrap=True)
 
     def variant_started(self, name: str) -> None:
         self._ids[name] = self._bars.add_task(name, total=None, rate="", stage="starting")
@@ -78,8 +83,13 @@ class ProgressLines:
     def __enter__(self) -> ProgressLines:
         return self
 
-    def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None) -> None:
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
         return
+
+    def said_of_models(self, text: str) -> None:
+        self._console.print(text, markup=False, highlight=False, soft_wrap=True)
 
     def variant_started(self, name: str) -> None:
         self._total = self._done = 0
@@ -129,5 +139,3 @@ class _Rate:
 def watcher_for(console: Console) -> ProgressBars | ProgressLines:
     """Choose bars on a terminal and lines elsewhere."""
     return ProgressBars(console) if console.is_terminal else ProgressLines(console)
-
-

@@ -50,7 +50,9 @@ def differences(before: Any, now: Any, path: str = "") -> list[str]:  # noqa: AN
     """
     if isinstance(before, dict) and isinstance(now, dict):
         keys = sorted({*before, *now})
-        return [found for key in keys for found in differences(before.get(key), now.get(key), f"{path}.{key}".lstrip("."))]
+        return [
+            found for key in keys for found in differences(before.get(key), now.get(key), f"{path}.{key}".lstrip("."))
+        ]
     return [] if before == now else [f"{path} was {_brief(before)}, is {_brief(now)}"]
 
 
@@ -70,9 +72,9 @@ def keep_whole_batches(folder: Path, batches: Sequence[Batch]) -> Kept:
         found[outcome.repeat, outcome.batch].append(outcome)
     whole = {}
     for batch in batches:
-        outcomes = found.get((batch.repeat, batch.index), [])
+        outcomes = found.get((batch.repeat, batch.number), [])
         if tuple((outcome.suite, outcome.case) for outcome in outcomes) == batch.keys:
-            whole[batch.repeat, batch.index] = outcomes
+            whole[batch.repeat, batch.number] = outcomes
     lines = [dumps(outcome.model_dump(mode="json")) for outcomes in whole.values() for outcome in outcomes]
     write_atomic(folder / OUTCOMES_FILE, "".join(f"{line}\n" for line in lines))
     kept = [outcome for outcomes in whole.values() for outcome in outcomes]

@@ -18,6 +18,7 @@ from typing import Any, NamedTuple, Protocol
 from qeval import __version__
 from qeval.errors import UsageError
 from qeval.jsonl import dumps, loads, read_text, write_atomic
+from qeval.models.identity import fingerprint
 from qeval.models.locate import ResolvedModel, resolve
 from qeval.record import RECORD_FILE, State, folder_name, load_header, save_header
 from qeval.runner.environment import package_versions
@@ -33,6 +34,9 @@ FAILURE_FILE = "failure.json"
 
 class Watcher(Protocol):
     """Shows progress; told of everything that happens while a plan runs."""
+
+    def said_of_models(self, text: str) -> None:
+        """A model is being found, fetched or converted."""
 
     def variant_started(self, name: str) -> None:
         """A variant's process was started."""
@@ -70,34 +74,33 @@ def run_plan(plan: Plan, out: Path, watcher: Watcher, *, resume: bool = False) -
         UsageError: the folder holds another run, or a resume must be refused.
         KeyboardInterrupt: after the running variant was ended and marked as interrupted.
     """
-    models = _resolve_models(plan)
+    models = _resolve_models(plan, watcher)
+    fingerprints = {name: fingerprint(model.path) if model else None for name, model in models.items()}
     out.mkdir(parents=True, exist_ok=True)
     with _only_runner(out):
-        _claim(out, _identity(plan, models), resume=resume)
-        return [_run_variant(plan, variant, models, out, watcher, resume=resume) for variant in plan.variants]
+        _claim(out, _identity(plan, fingerprints), resume=resume)
+        tasks = [
+            _task(plan, variant, models[variant.model], fingerprints[variant.model], out, resume=resume)
+            for variant in plan.variants
+        ]
+        return [_run_variant(task, plan.file.time_limit_s, watcher) for task in tasks]
 
 
-def _run_variant(  # noqa: PLR0913 - one argument for each part of the job
+def _task(
     plan: Plan,
     variant: PlannedVariant,
-    models: dict[str, ResolvedModel | None],
+    model: ResolvedModel | None,
+    model_fingerprint: str | None,
     out: Path,
-    watcher: Watcher,
     *,
     resume: bool,
-) -> VariantRun:
-    folder = out / RECORDS_FOLDER / folder_name(variant.name)
-    folder.mkdir(parents=True, exist_ok=True)
-    (folder / FAILURE_FILE).unlink(missing_ok=True)
-    if resume and (folder / RECORD_FILE).exists() and load_header(folder).state == "complete":
-        ended = Ended("complete", "")
-        watcher.variant_ended(variant.name, ended)
-        return VariantRun(variant.name, folder, ended)
-    task = Task(
-        folder=folder,
+) -> Task:
+    return Task(
+        folder=out / RECORDS_FOLDER / folder_name(variant.name),
         name=variant.name,
         spec=variant.spec,
-        model=models[variant.model],
+        model=model,
+        model_fingerprint=model_fingerprint,
         suites=plan.suites,
         device=plan.device,
         threads=plan.threads,
@@ -108,20 +111,27 @@ def _run_variant(  # noqa: PLR0913 - one argument for each part of the job
         script=plan.script,
         resume=resume,
     )
-    watcher.variant_started(variant.name)
+
+
+def _run_variant(task: Task, time_limit_s: float | None, watcher: Watcher) -> VariantRun:
+    task.folder.mkdir(parents=True, exist_ok=True)
+    (task.folder / FAILURE_FILE).unlink(missing_ok=True)
+    if task.resume and (task.folder / RECORD_FILE).exists() and load_header(task.folder).state == "complete":
+        ended = Ended("complete", "")
+        watcher.variant_ended(task.name, ended)
+        return VariantRun(task.name, task.folder, ended)
+    watcher.variant_started(task.name)
     try:
-        ended = run_in_process(
-            task, lambda said: watcher.heard(variant.name, said), plan.file.time_limit_s, time.monotonic
-        )
+        ended = run_in_process(task, lambda said: watcher.heard(task.name, said), time_limit_s, time.monotonic)
     except KeyboardInterrupt:
-        _mark(folder, Ended("interrupted", "interrupted from the keyboard"))
+        _mark(task.folder, Ended("interrupted", "interrupted from the keyboard"))
         raise
     if ended.usage:
-        raise UsageError(f"{variant.name}: {ended.detail}")
+        raise UsageError(f"{task.name}: {ended.detail}")
     if ended.state != "complete":
-        _mark(folder, ended)
-    watcher.variant_ended(variant.name, ended)
-    return VariantRun(variant.name, folder, ended)
+        _mark(task.folder, ended)
+    watcher.variant_ended(task.name, ended)
+    return VariantRun(task.name, task.folder, ended)
 
 
 def _mark(folder: Path, ended: Ended) -> None:
@@ -142,18 +152,22 @@ def read_failure(folder: Path) -> tuple[State, str] | None:
     return value["state"], value["detail"]
 
 
-def _resolve_models(plan: Plan) -> dict[str, ResolvedModel | None]:
+def _resolve_models(plan: Plan, watcher: Watcher) -> dict[str, ResolvedModel | None]:
     if plan.file.engine == "scripted":
         return {variant.model: None for variant in plan.variants}
     names = {variant.model for variant in plan.variants}
-    allowed: dict[str, bool] = {
-        "allow_remote_code": plan.file.allow_remote_code,
-        "allow_pickle": plan.file.allow_pickle,
+    return {
+        name: resolve(
+            name,
+            allow_remote_code=plan.file.allow_remote_code,
+            allow_pickle=plan.file.allow_pickle,
+            progress=watcher.said_of_models,
+        )
+        for name in sorted(names)
     }
-    return {name: resolve(name, **allowed) for name in sorted(names)}
 
 
-def _identity(plan: Plan, models: dict[str, ResolvedModel | None]) -> dict[str, Any]:
+def _identity(plan: Plan, fingerprints: dict[str, str | None]) -> dict[str, Any]:
     """What must be equal for a resume to mean the same run."""
     file = plan.file.model_dump(mode="json", exclude={"out", "policy", "time_limit_s"})
     return {
@@ -162,7 +176,7 @@ def _identity(plan: Plan, models: dict[str, ResolvedModel | None]) -> dict[str, 
         "device": plan.device,
         "threads": plan.threads,
         "suites": {suite.name: suite.digest for suite in plan.suites},
-        "models": {name: model.fingerprint() if model else None for name, model in models.items()},
+        "models": fingerprints,
         "script": None if plan.script is None else read_text(plan.script),
         "versions": package_versions(),
     }
@@ -192,6 +206,7 @@ def _only_runner(out: Path) -> Iterator[None]:
         try:
             fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
         except BlockingIOError:
-            raise UsageError(f"{out}: another qeval run is writing there; wait for it, or choose another --out.") from None
+            raise UsageError(
+                f"{out}: another qeval run is writing there; wait for it, or choose another --out."
+            ) from None
         yield
-

@@ -20,6 +20,7 @@ class Task(NamedTuple):
     spec: Variant
     model: ResolvedModel | None
     """None for engines that load no model."""
+    model_fingerprint: str | None
     suites: tuple[Suite, ...]
     device: str
     threads: int

@@ -13,7 +13,9 @@ from tests.runner.test_batches import prompt
 
 
 def outcome(case: str, batch: int, repeat: int = 0) -> Outcome:
-    return Outcome(suite="s", case=case, batch=batch, repeat=repeat, status="answered", text="é\u2028", token_ids=(1, 2))
+    return Outcome(
+        suite="s", case=case, batch=batch, repeat=repeat, status="answered", text="é\u2028", token_ids=(1, 2)
+    )
 
 
 BATCHES = [
@@ -46,7 +48,11 @@ def test_a_file_cut_at_any_byte_keeps_exactly_the_whole_batches(tmp_path: Path) 
         expected |= {(0, 1)} if lines >= 4 else set()
         expected |= {(1, 0)} if lines >= 5 else set()
         assert kept.batches == expected
-        assert len(load_outcomes(tmp_path)) == kept.answers == sum(len(b.prompts) for b in BATCHES if (b.repeat, b.index) in expected)
+        assert (
+            len(load_outcomes(tmp_path))
+            == kept.answers
+            == sum(len(b.prompts) for b in BATCHES if (b.repeat, b.number) in expected)
+        )
 
 
 def test_what_is_kept_is_counted_again_rather_than_believed(tmp_path: Path) -> None:
