@@ -46,9 +46,8 @@ def exact(threshold: float) -> Fraction:
 
 def _written(limits: Limits) -> Iterable[tuple[str, SliceKey, float]]:
     for name in ("max_net_loss", "min_pass_rate", "min_scored"):
-        written = getattr(limits, name)
-        by_slice = written if isinstance(written, dict) else {} if written is None else {"all": written}
-        for slice_name, allowed in by_slice.items():
+        thresholds: dict[str, float] = getattr(limits, name) or {}
+        for slice_name, allowed in thresholds.items():
             yield name, parse_slice(slice_name), allowed
 
 

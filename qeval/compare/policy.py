@@ -10,7 +10,7 @@ import hashlib
 from pathlib import Path
 from typing import Annotated, Any, Literal
 
-from pydantic import Field, field_validator, model_validator
+from pydantic import BeforeValidator, Field, field_validator, model_validator
 
 from qeval.compare.power import smallest_margin
 from qeval.compare.report import Level, SliceKey
@@ -23,6 +23,29 @@ Amount = Annotated[float, Field(strict=True, ge=0, le=1)]
 Margin = Annotated[float, Field(strict=True, gt=0, lt=1)]
 Auto = Literal["auto"]
 
+
+def _auto_or_share(value: object) -> object:
+    is_number = isinstance(value, int | float) and not isinstance(value, bool)
+    if value != "auto" and not (is_number and 0 < value < 1):  # type: ignore[operator]
+        raise ValueError("must be auto, or a number above 0 and under 1")
+    return value
+
+
+def _by_slice(value: object) -> object:
+    return value if value is None or isinstance(value, dict) else {"all": value}
+
+
+def _all_or_names(value: object) -> object:
+    if value != "all" and not (isinstance(value, list | tuple) and value):
+        # An empty list would accept everything.
+        raise ValueError("must be all, or a list that names candidates")
+    return value
+
+
+MarginOrAuto = Annotated[float | Auto, BeforeValidator(_auto_or_share, json_schema_input_type=Margin | Auto)]
+Thresholds = Annotated[dict[str, Amount], BeforeValidator(_by_slice, json_schema_input_type=Amount | dict[str, Amount])]
+Candidates = Annotated[Literal["all"] | tuple[str, ...], BeforeValidator(_all_or_names)]
+
 SMALLEST_AUTO_MARGIN = 0.03
 FEWEST_CASES = 30
 """A slice with fewer cases is too few to judge; it gates only if the policy names it."""
@@ -33,9 +56,9 @@ class Margins(Strict):
 
     pool: Margin = 0.02
     """Over all suites together."""
-    suites: dict[str, Margin | Auto] = Field(default_factory=dict)
+    suites: dict[str, MarginOrAuto] = Field(default_factory=dict)
     """Per suite; `auto` (also for suites not listed) is what the suite's number of cases can be planned to hold."""
-    slices: dict[str, Margin | Auto] = Field(default_factory=dict)
+    slices: dict[str, MarginOrAuto] = Field(default_factory=dict)
     """Per required slice, under the name it has in `required`."""
 
 
@@ -45,17 +68,23 @@ class Limits(Strict):
     A number holds for the pool of all suites; a mapping names slices: `all`, a suite, `longdoc/depth=0.9`.
     """
 
-    max_net_loss: Amount | dict[str, Amount] | None = None
+    max_net_loss: Thresholds | None = None
     """Losses minus gains, as a share of the pairs."""
-    min_pass_rate: Amount | dict[str, Amount] | None = None
+    min_pass_rate: Thresholds | None = None
     """Cases the candidate passes, as a share of the pairs."""
-    min_scored: Amount | dict[str, Amount] = 0.95
-    """Cases that both variants answered, as a share of the planned ones; below it the decision is *incomplete*."""
+    min_scored: Thresholds = Field(default={"all": 0.95})
+    """Cases that both variants answered, as a share of the planned ones; below it the decision is *incomplete*.
+    For the pool it is 0.95 unless another number is given."""
+
+    @field_validator("min_scored", mode="after")
+    @classmethod
+    def _pool_keeps_its_limit(cls, value: dict[str, float]) -> dict[str, float]:
+        return {"all": 0.95, **value}
 
     @model_validator(mode="after")
     def _names_are_slices(self) -> Limits:
         for written in (self.max_net_loss, self.min_pass_rate, self.min_scored):
-            for name in written if isinstance(written, dict) else ():
+            for name in written or ():
                 parse_slice(name)
         return self
 
@@ -73,17 +102,10 @@ class Policy(Strict):
     level: dict[str, Level] = Field(default_factory=dict)
     """Per suite; suites not listed are critical. An advisory suite is shown and does not gate by itself."""
     limits: Limits = Field(default_factory=Limits)
-    candidates_required: Literal["all"] | tuple[str, ...] = "all"
+    candidates_required: Candidates = "all"
     """Candidates whose decision is the run's."""
     privacy: Literal["hashes", "full"] = "hashes"
     """What may leave for a tracking server that is not a local file."""
-
-    @field_validator("candidates_required", mode="after")
-    @classmethod
-    def _some_candidate_decides(cls, value: str | tuple[str, ...]) -> str | tuple[str, ...]:
-        if not value:
-            raise ValueError("an empty list would accept everything; write all, or name candidates")
-        return value
 
     @model_validator(mode="after")
     def _names_make_sense(self) -> Policy:

@@ -72,7 +72,10 @@ def test_a_threshold_that_is_no_share_is_a_usage_error(tmp_path, key, value):
         ("limits: {max_net_loss: {'lang=': 0.1}}", "names no slice"),
         ("required: [refusal]\nlevel: {refusal: advisory}", "both required and advisory"),
         ("level: {refusal: optional}", "'critical' or 'advisory'"),
-        ("candidates_required: []", "an empty list would accept everything"),
+        ("candidates_required: []", "must be all, or a list that names candidates"),
+        ("candidates_required: int8", "key 'candidates_required': Value error, must be all"),
+        ("margins: {suites: {a: autoo}}", "key 'margins.suites.a': Value error, must be auto, or a number"),
+        ("limits: {max_net_loss: .nan}", "key 'limits.max_net_loss.all': Input should be a finite number, not nan"),
         ("alpha: 0.5", "less than 0.5"),
         ("margins: {pool: 0}", "greater than 0"),
         ("alpha: 0.05\nalpha: 0.4", "given twice"),
@@ -94,3 +97,16 @@ def test_the_schema_for_editors_is_json_and_closed():
     schema = policy_json_schema()
     assert json.loads(json.dumps(schema))["additionalProperties"] is False
     assert set(schema["properties"]) == set(Policy.model_fields)
+
+
+@pytest.mark.parametrize(
+    ("written", "kept"),
+    [("0.9", {"all": 0.9}), ("{s: 0.5}", {"all": 0.95, "s": 0.5}), ("{all: 0}", {"all": 0.0})],
+)
+def test_naming_a_slice_leaves_the_pools_scored_share_in_force(tmp_path, written, kept):
+    assert load_policy(policy_file(tmp_path, f"limits: {{min_scored: {written}}}")).limits.min_scored == kept
+
+
+def test_a_stored_policy_reads_back_as_itself(tmp_path):
+    policy = load_policy(policy_file(tmp_path, FULL))
+    assert Policy.model_validate(policy.model_dump(mode="json")) == policy
