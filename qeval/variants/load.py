@@ -1,0 +1,55 @@
+"""From a variant and a model to something that can answer: loaded, and proven to be what was asked for."""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+
+from qeval.errors import UsageError, VariantFailed
+from qeval.evidence import Proof
+from qeval.models.identity import read_json
+from qeval.models.resolved import ResolvedModel
+from qeval.variants.base import LoadRequest, available, find_family, find_format
+from qeval.variants.keep import kept_modules
+from qeval.variants.proof import prove
+from qeval.variants.spec import Variant
+
+
+class LoadedVariant(NamedTuple):
+    """A variant ready to answer."""
+
+    model: Any
+    """A transformers model in evaluation mode, on its device."""
+    tokenizer: Any
+    proof: Proof
+    notes: tuple[str, ...]
+    """What people should know about how it computes."""
+
+
+def load_variant(variant: Variant, model: ResolvedModel, device: str) -> LoadedVariant:
+    """Load a model as a variant.
+
+    Args:
+        variant: the format and its options.
+        model: where the original weights lie.
+        device: `cpu`, `cuda`, `cuda:1` or `mps`.
+
+    Raises:
+        UsageError: the model is quantised already, or `keep=` fits no module.
+        VariantFailed: the format cannot load on this machine, or the loaded model is not what was asked for.
+    """
+    fmt = find_format(variant.format)
+    here = available(fmt, device)
+    if not here.available:
+        raise VariantFailed(f"{variant.text}: {here.why}")
+    if method := read_json(model.path / "config.json").get("quantization_config", {}).get("quant_method"):
+        raise UsageError(f"{model.name}: it is quantised already ({method}). Name the model it was made from.")
+    keep = kept_modules(model, variant.values("keep")) if fmt.quantized else ()
+    compute = next(iter(variant.values("compute")), None)
+    loaded = find_family(fmt.family).load(LoadRequest(fmt, model, device, keep, compute))
+    return LoadedVariant(loaded.model, _tokenizer(model), prove(loaded.model, fmt), loaded.notes)
+
+
+def _tokenizer(model: ResolvedModel) -> Any:  # noqa: ANN401 - transformers is untyped
+    from transformers import AutoTokenizer
+
+    return AutoTokenizer.from_pretrained(model.path, trust_remote_code=model.allow_remote_code, local_files_only=True)
