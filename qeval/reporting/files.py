@@ -15,22 +15,25 @@ MARKDOWN_FILE = "report.md"
 JUNIT_FILE = "junit.xml"
 
 
+def render_all(report: Report) -> dict[str, str]:
+    """Return the text of every report by file name; verdict.json first: it is the result, the others show it."""
+    from qeval.reporting.html import render_html  # jinja2 loads only when a page is written
+
+    return {
+        VERDICT_FILE: render_verdict(report),
+        MARKDOWN_FILE: render_markdown(report),
+        JUNIT_FILE: render_junit(report),
+        HTML_FILE: render_html(report),
+    }
+
+
 def write_all(report: Report, folder: Path) -> dict[str, Path]:
     """Write verdict.json, report.md, junit.xml and report.html, each by atomic rename.
 
     Returns:
-        Paths by file name. verdict.json is written first: it is the result, the others are views of it.
+        Paths by file name.
     """
-    from qeval.reporting.html import render_html  # jinja2 loads only when a page is written
-
-    renderers = {
-        VERDICT_FILE: render_verdict,
-        MARKDOWN_FILE: render_markdown,
-        JUNIT_FILE: render_junit,
-        HTML_FILE: render_html,
-    }
-    paths = {}
-    for name, render in renderers.items():
-        paths[name] = folder / name
-        write_atomic(paths[name], render(report))
-    return paths
+    texts = render_all(report)
+    for name, text in texts.items():
+        write_atomic(folder / name, text)
+    return {name: folder / name for name in texts}

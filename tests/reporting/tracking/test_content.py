@@ -1,0 +1,136 @@
+from __future__ import annotations
+
+import json
+import math
+
+import pytest
+
+from qeval.compare.report import SliceKey
+from qeval.reporting.tracking.content import tracked, with_baseline
+from qeval.reporting.tracking.privacy import case_table, redact_report
+from qeval.reporting.verdict import load_report, render_verdict
+from tests.reporting.fake import full_report, variant, verdict
+from tests.reporting.tracking.conftest import SECRET, secret_record, secret_report
+from tests.reporting.tracking.test_names import faults
+
+WORDS = ("Quentin", "patient")
+
+
+def everything(content):
+    """All texts of a run that would leave, as one."""
+    parts = [content.name, *content.params.values(), *content.tags.values(), *content.artifacts.values()]
+    return "\n".join(parts)
+
+
+def runs(folder, privacy):
+    content = tracked(load_report(folder), folder, privacy)
+    return [content.parent, *content.variants]
+
+
+def test_with_hashes_no_word_of_a_prompt_or_answer_leaves(run_folder):
+    for run in runs(run_folder, "hashes"):
+        assert not [word for word in WORDS if word in everything(run)], run.name
+
+
+def test_with_full_privacy_the_texts_are_there(run_folder):
+    parent, baseline, *_ = runs(run_folder, "full")
+    assert SECRET in json.loads(parent.artifacts["report/verdict.json"])["changed"][0]["candidate_text"]
+    assert "Quentin" in baseline.artifacts["cases.json"]
+
+
+def test_a_redacted_report_keeps_every_figure():
+    report = secret_report()
+    redacted = redact_report(report)
+    assert SECRET not in render_verdict(redacted)
+    assert redacted.candidates == report.candidates
+    assert [(c.case, c.kind, c.tags) for c in redacted.changed] == [(c.case, c.kind, c.tags) for c in report.changed]
+    assert redacted.changed[0].candidate_fault == "contains"
+
+
+def test_the_table_of_cases_has_a_row_for_each_outcome_and_as_many_cells_as_columns():
+    record = secret_record("nf4")
+    for privacy in ("hashes", "full"):
+        table = json.loads(case_table(record, privacy))
+        assert len(table["data"]) == len(record.outcomes)
+        assert {len(row) for row in table["data"]} == {len(table["columns"])}
+    cells = dict(zip(table["columns"], table["data"][2], strict=True))
+    assert (cells["status"], cells["pass"]) == ("timeout", None)
+
+
+def test_a_variants_pass_rates_are_its_own_over_suites_and_required_slices(run_folder):
+    nf4 = runs(run_folder, "full")[2]
+    assert nf4.metrics["quality/longdoc/all/pass_rate"] == pytest.approx(2 / 3)
+    assert nf4.metrics["quality/longdoc/all/n"] == 3
+    assert nf4.metrics["quality/longdoc/depth:0.9/pass_rate"] == 0.5
+    assert nf4.metrics["quality/all/all/n"] == 4
+
+
+def test_what_has_no_cases_is_counted_and_named_but_never_a_number(run_folder):
+    baseline = runs(run_folder, "full")[1]
+    name = "quality/multilingual/lang:ar/pass_rate"
+    assert baseline.metrics["quality/multilingual/lang:ar/n"] == 0
+    assert name not in baseline.metrics
+    assert name in baseline.tags["qeval.undefined_metrics"].split(", ")
+    assert all(math.isfinite(value) for run in runs(run_folder, "full") for value in run.metrics.values())
+
+
+def test_differences_stand_under_the_baselines_run(run_folder):
+    nf4 = with_baseline(runs(run_folder, "full")[2], "0123456789abcdef")
+    assert nf4.metrics["compare/01234567/pass/longdoc/all/diff"] == pytest.approx(-9 / 32)
+    assert "BASELINE" not in nf4.artifacts["metric_names.json"]
+
+
+def test_all_metric_names_are_legal_and_their_originals_kept(tmp_path):
+    hostile = ("a/b", "x@y", "100%", "..", "", "日本語", "n" * 300, "a=b&c=d")
+    verdicts = tuple(verdict("longdoc", tag="t", value=value, role="required") for value in hostile)
+    base = full_report()
+    report = full_report(candidates=(base.candidates[0].model_copy(update={"verdicts": verdicts}),))
+    nf4 = tracked(report, tmp_path, "full").variants[1]
+    assert list(faults(nf4.metrics)) == []
+    assert sum(name.endswith("/diff") for name in nf4.metrics) == len(hostile)
+    originals = json.loads(nf4.artifacts["metric_names.json"])
+    assert set(nf4.metrics) <= set(originals)
+    assert any(original.endswith("/t:x@y/diff") for original in originals.values())
+
+
+def test_metrics_are_few_whatever_the_number_of_exploratory_slices(tmp_path):
+    many = tuple(verdict("longdoc", tag="id", value=str(i), role="exploratory") for i in range(500))
+    report = full_report(candidates=(full_report().candidates[0].model_copy(update={"verdicts": many}),))
+    nf4 = tracked(report, tmp_path, "full").variants[1]
+    assert len(nf4.metrics) < 30
+    assert len(json.loads(nf4.artifacts["verdicts.json"])) == 500
+
+
+def test_long_values_become_digests_and_are_kept_whole_in_an_artifact(tmp_path):
+    model = "/models/" + "m" * 600
+    report = full_report(model=model, policy={"alpha": 0.05, "note": "x" * 7000})
+    parent = tracked(report, tmp_path, "full").parent
+    assert all(len(value) <= 250 for value in parent.params.values())
+    assert parent.params["policy"].startswith("sha256 ")
+    whole = json.loads(parent.artifacts["params.json"])
+    assert whole["model"] == model
+    assert json.loads(parent.artifacts["config.json"])["policy"]["note"] == "x" * 7000
+
+
+def test_the_key_depends_on_the_results_and_not_on_the_privacy(run_folder):
+    one, same = (runs(run_folder, privacy)[0].key for privacy in ("full", "hashes"))
+    assert one == same
+    other = load_report(run_folder).model_copy(update={"exit_code": 3})
+    assert tracked(other, run_folder, "full").parent.key != one
+
+
+def test_a_variant_without_a_record_is_tracked_without_cases(run_folder):
+    bf16 = runs(run_folder, "full")[3]
+    assert "cases.json" not in bf16.artifacts
+    assert bf16.tags["qeval.decision"] == "accepted"
+
+
+def test_crosses_of_slices_are_counted_from_the_record(run_folder):
+    key = SliceKey(suite="longdoc", tag="depth", value="0.9&kind=a")
+    base = full_report()
+    crossed = base.candidates[0].model_copy(
+        update={"verdicts": (verdict("longdoc").model_copy(update={"slice": key, "role": "required"}),)}
+    )
+    nf4 = tracked(full_report(candidates=(crossed,), variants=(variant("nf4"),)), run_folder, "full").variants[0]
+    [name] = [name for name in nf4.metrics if name.startswith("quality/longdoc/depth") and name.endswith("/n")]
+    assert nf4.metrics[name] == 0
