@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterable
 from typing import NamedTuple
 
+from qeval.errors import UsageError
 from qeval.outcome import Grade, Outcome
 from qeval.record import CaseInfo, Record, State
 
@@ -79,7 +81,13 @@ class Scored(NamedTuple):
 
 
 def pair_records(baseline: Record, candidate: Record) -> Pairing:
-    """Pair two records by suite and case id."""
+    """Pair two records by suite and case id.
+
+    Raises:
+        UsageError: a record holds an id twice, so that one case would stand for two.
+    """
+    for record in (baseline, candidate):
+        _refuse_twice(record)
     before, after = baseline.by_case(), candidate.by_case()
     infos = {(info.suite, info.case): info for record in (candidate, baseline) for info in record.cases}
     ordered = [(info.suite, info.case) for info in (*baseline.cases, *candidate.cases)]
@@ -93,6 +101,14 @@ def pair_records(baseline: Record, candidate: Record) -> Pairing:
     unpaired = tuple(f"{suite}/{case}" for suite, case in keys if suite in shared and (suite, case) in alone)
     missing, extra = sorted(baseline.header.suites.keys() - shared), sorted(candidate.header.suites.keys() - shared)
     return Pairing(pairs, unpaired, tuple(missing), tuple(extra))
+
+
+def _refuse_twice(record: Record) -> None:
+    cases = Counter(f"case '{info.case}' of {info.suite}" for info in record.cases)
+    runs = Counter(f"case '{o.case}' of {o.suite}, repeat {o.repeat}," for o in record.outcomes)
+    for name, times in (*cases.items(), *runs.items()):
+        if times > 1:
+            raise UsageError(f"record of {record.header.variant}: {name} stands {times} times; give each its own id.")
 
 
 def _pair(info: CaseInfo, baseline: Arm, candidate: Arm) -> Pair:

@@ -33,7 +33,7 @@ def close(got, want):
     return abs(got - want) <= printed(want)
 
 
-def flips(entry):
+def flips(entry) -> tuple[int, int, int]:
     if "table" not in entry:
         return entry["L"], entry["G"], entry["n"]
     (a, b), (c, d) = entry["table"]
@@ -44,6 +44,7 @@ def ruling(losses, gains, n, margin, harm_p_adjusted=None):
     nets = (-1,) * losses + (1,) * gains + (0,) * (n - losses - gains)
     counts = Counts(n, n, n - gains, n - losses, losses, gains, 0, 0, (1,) * n, nets, {}, {})
     found = figures(counts, margin, alpha=0.05)
+    assert found is not None
     return rule(found, Adjusted(harm_p_adjusted or found.p_harm, found.p_gain), margin, alpha=0.05)
 
 
@@ -56,7 +57,7 @@ def test_mcnemar(entry):
 
 @pytest.mark.parametrize("entry", entries("paired_interval"), ids=str)
 def test_paired_interval(entry):
-    low, high = tango(*flips(entry), upper_quantile((1 - entry["level"]) / 2))
+    low, high = tango(*flips(entry), quantile=upper_quantile((1 - entry["level"]) / 2))
     if "tango" in entry:
         assert close(low, entry["tango"][0])
         assert close(high, entry["tango"][1])
@@ -92,7 +93,9 @@ def test_power(entry):
 
 @pytest.mark.parametrize("entry", entries("mde_points"), ids=str)
 def test_smallest_detectable(entry):
-    assert close(100 * smallest_detectable(entry["psi"], entry["n"]), entry["mde"])
+    drop = smallest_detectable(entry["psi"], entry["n"])
+    assert drop is not None
+    assert close(100 * drop, entry["mde"])
 
 
 def test_the_printed_unit_is_that_of_the_last_digit():

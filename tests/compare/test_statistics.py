@@ -1,10 +1,11 @@
 """The statistics against other implementations, and the properties that must hold for any counts."""
 
 import itertools
+import random
 from fractions import Fraction
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from scipy import stats
 from statsmodels.stats.contingency_tables import mcnemar
@@ -18,7 +19,6 @@ from qeval.compare.multiple import benjamini_hochberg, holm
 from qeval.compare.power import cases_for_margin, smallest_detectable, smallest_margin
 
 Z90 = upper_quantile(0.05)
-P_VALUES = st.lists(st.floats(0, 1, allow_subnormal=False), min_size=1, max_size=20)
 
 
 @st.composite
@@ -76,16 +76,18 @@ def test_one_more_loss_lowers_both_ends(table):
 
 @given(tables())
 def test_more_confidence_widens_the_interval(table):
-    narrow, wide = tango(*table, Z90), tango(*table, upper_quantile(0.01))
+    losses, gains, n = table
+    narrow, wide = tango(losses, gains, n, Z90), tango(losses, gains, n, upper_quantile(0.01))
     assert wide.low <= narrow.low
     assert narrow.high <= wide.high
 
 
 @given(tables(), st.sampled_from([0.01, 0.02, 0.05, 0.2]))
 def test_the_noninferiority_test_and_the_lower_end_agree(table, margin):
-    low = tango(*table, Z90).low
+    losses, gains, n = table
+    low = tango(losses, gains, n, Z90).low
     if abs(low + margin) > 1e-9:
-        assert (noninferiority_p(*table, margin) < 0.05) == (low > -margin)
+        assert (noninferiority_p(losses, gains, n, margin) < 0.05) == (low > -margin)
 
 
 @given(st.integers(1, 5000))
@@ -124,8 +126,11 @@ def test_quantiles_agree_with_scipy(df, tail):
         assert upper_probability(point, df) == pytest.approx(theirs.sf(point), abs=1e-12)
 
 
-@given(P_VALUES)
-def test_holm_and_benjamini_hochberg_agree_with_statsmodels(p_values):
+@pytest.mark.parametrize("seed", range(4))
+def test_holm_and_benjamini_hochberg_agree_with_statsmodels(seed):
+    # A few lists only: statsmodels collects garbage in every call.
+    generator = random.Random(seed)
+    p_values = [round(generator.random() ** 3, 2) for _ in range(15)]
     assert holm(p_values) == pytest.approx(list(multipletests(p_values, method="holm")[1]))
     assert benjamini_hochberg(p_values) == pytest.approx(list(multipletests(p_values, method="fdr_bh")[1]))
 
@@ -157,7 +162,6 @@ def test_the_design_effect_of_documents_that_fail_whole():
     assert effect == pytest.approx(400 / 72)
 
 
-@settings(max_examples=50)
 @given(st.floats(0.01, 0.5), st.integers(10, 5000))
 def test_planning_figures_fit_each_other(flip_rate, n):
     margin = smallest_margin(flip_rate, n)

@@ -1,0 +1,243 @@
+"""Limits in whole counts, and the order in which what is wrong decides."""
+
+import itertools
+
+import pytest
+
+from qeval.compare.build import build_report
+from qeval.compare.decision import EXIT_CODES, WORST_FIRST, worst, worst_code
+from qeval.compare.policy import Policy
+from qeval.errors import ExitCode, UsageError
+from tests.factories import make_outcome, make_record
+
+WIDE = {"margins": {"pool": 0.2, "suites": {"s": 0.2}}}
+HALF = {"s": [i % 2 == 0 for i in range(200)]}
+
+
+def decide(baseline, candidate, **policy):
+    report = build_report(baseline, [candidate], Policy(**policy), created_at="t")
+    assert report.exit_code == EXIT_CODES[report.candidates[0].decision]
+    return report.candidates[0]
+
+
+def record(name, passed, n=100, suite="s"):
+    return make_record(name, {suite: [i < passed for i in range(n)]})
+
+
+def test_the_order_of_exit_codes_is_the_documented_one():
+    assert [int(code) for code in WORST_FIRST] == [130, 2, 4, 5, 1, 3, 0]
+    for one, other in itertools.combinations(WORST_FIRST, 2):
+        assert worst_code([other, one, other]) == one
+    assert worst(["accepted", "inconclusive", "incomplete", "regressed"]) == "incomplete"
+    assert set(EXIT_CODES.values()) | {ExitCode.INTERRUPTED, ExitCode.USAGE} == set(WORST_FIRST)
+
+
+@pytest.mark.parametrize(
+    ("limits", "candidate", "decision", "said"),
+    [
+        ({"max_net_loss": 0.02}, 78, "accepted", "net loss 2 of 100 cases, allowed 2 (max_net_loss 0.02)"),
+        ({"max_net_loss": 0.02}, 77, "regressed", "net loss 3 of 100 cases, allowed 2 (max_net_loss 0.02)"),
+        ({"max_net_loss": 0}, 81, "accepted", "net loss -1 of 100 cases, allowed 0 (max_net_loss 0)"),
+        ({"min_pass_rate": 0.78}, 78, "accepted", "passes 78 of 100 cases, needed 78 (min_pass_rate 0.78)"),
+        ({"min_pass_rate": 0.781}, 78, "regressed", "passes 78 of 100 cases, needed 79 (min_pass_rate 0.781)"),
+        ({"min_pass_rate": {"s": 0.9}}, 78, "regressed", "passes 78 of 100 cases, needed 90 (min_pass_rate 0.9)"),
+        ({"max_net_loss": {"all": 0.5, "s": 0}}, 79, "regressed", "net loss 1 of 100 cases, allowed 0"),
+    ],
+)
+def test_hard_limits_hold_in_whole_counts(limits, candidate, decision, said):
+    result = decide(record("fp32", 80), record("int8", candidate), limits=limits, **WIDE)
+    assert result.decision == decision
+    assert any(said in limit.text for limit in result.limits)
+    assert decision == "accepted" or said in result.reasons[0]
+
+
+def test_a_limit_can_only_make_a_decision_worse():
+    result = decide(record("fp32", 80), record("int8", 10), limits={"max_net_loss": 1, "min_pass_rate": 0}, **WIDE)
+    assert result.decision == "regressed"
+
+
+@pytest.mark.parametrize(("lost", "decision"), [(10, "inconclusive"), (11, "incomplete")])
+def test_fewer_scored_cases_than_asked_for_are_incomplete(lost, decision):
+    rows = {"s": [None] * lost + [True] * (200 - lost)}
+    result = decide(make_record("fp32", {"s": [True] * 200}), make_record("int8", rows))
+    assert result.decision == decision
+    assert result.limits[0].text == f"{200 - lost} of 200 cases scored in both, needed 190 (min_scored 0.95)"
+
+
+def test_missing_answers_that_would_decide_are_inconclusive_and_counted_by_class():
+    rows = {"s": [None] * 3 + HALF["s"][3:]}
+    result = decide(make_record("fp32", {"s": [True] * 3 + HALF["s"][3:]}), make_record("int8", rows))
+    pool = result.verdicts[0]
+    assert (result.decision, pool.ruling, pool.unanswered) == ("inconclusive", "inconclusive", {"timeout": 3})
+    assert "unanswered_decides" in pool.flags
+    assert "the cases without an answer decide" in result.reasons[0]
+
+
+def test_missing_answers_that_change_nothing_leave_the_ruling():
+    rows = {"s": [None] * 3 + HALF["s"][3:]}
+    result = decide(make_record("fp32", HALF), make_record("int8", rows), **WIDE)
+    assert (result.decision, result.verdicts[0].n, result.verdicts[0].planned) == ("accepted", 197, 200)
+
+
+@pytest.mark.parametrize("repeat", [0, 1])
+def test_a_candidate_with_nan_logits_anywhere_is_never_accepted(repeat):
+    candidate = make_record("int8", HALF)
+    broken = make_outcome("s", "c0001", None, status="numeric_error", repeat=repeat)
+    kept = [outcome for outcome in candidate.outcomes if (outcome.case, outcome.repeat) != ("c0001", repeat)]
+    result = decide(make_record("fp32", HALF), candidate._replace(outcomes=(*kept, broken)), **WIDE)
+    assert result.decision == "inconclusive"
+    assert "1 answers ended in NaN or infinite logits" in result.reasons[0]
+
+
+@pytest.mark.parametrize("state", ["crashed", "out_of_memory", "timeout", "interrupted", "running", "unsupported"])
+@pytest.mark.parametrize("role", ["baseline", "candidate"])
+def test_a_record_that_did_not_finish_is_incomplete(state, role):
+    half = make_record(role, HALF, state=state, state_detail="killed by signal 9")
+    half = half._replace(outcomes=half.outcomes[:150])
+    whole = make_record("whole", HALF)
+    result = decide(*((half, whole) if role == "baseline" else (whole, half)))
+    assert result.decision == "incomplete"
+    assert result.reasons[0] == f"the {role} {role} is {state}, 150 of 200 cases done: killed by signal 9"
+
+
+def test_a_critical_suite_that_regressed_fails_the_candidate_whatever_the_pool_says():
+    many = {name: [True] * 300 for name in ("a", "b", "c", "d")}
+    broken = {**many, "d": [i >= 40 for i in range(300)]}
+    result = decide(make_record("fp32", many), make_record("int8", broken), margins={"pool": 0.1})
+    assert {v.slice.label: v.ruling for v in result.verdicts if v.metric == "pass"}["all"] == "equivalent"
+    assert result.decision == "regressed"
+    assert result.reasons[0].startswith("d: a loss is proven")
+    advisory = decide(
+        make_record("fp32", many), make_record("int8", broken), margins={"pool": 0.1}, level={"d": "advisory"}
+    )
+    assert advisory.decision == "accepted"
+
+
+def test_an_exploratory_slice_never_gates_but_is_said():
+    tags = {"s": [{"lang": "de" if i < 60 else "fr"} for i in range(600)]}
+    worse = {"s": [not i < 12 for i in range(600)]}
+    args = (make_record("fp32", {"s": [True] * 600}, tags=tags), make_record("int8", worse, tags=tags))
+    lang = "s/lang=de"
+    shown = decide(*args, margins={"pool": 0.04, "suites": {"s": 0.04}})
+    assert shown.decision == "accepted"
+    assert f"exploratory slice {lang} (pass) regressed; it does not gate" in shown.notes
+    gating = decide(*args, margins={"pool": 0.04, "suites": {"s": 0.04}}, required=("lang=de",))
+    assert gating.decision == "regressed"
+    assert gating.reasons[0].startswith("all/lang=de: a loss is proven")
+
+
+def test_where_the_baseline_hardly_passes_nothing_is_equivalent():
+    rows = {"s": [i < 30 for i in range(200)]}
+    result = decide(make_record("fp32", rows), make_record("int8", rows))
+    assert result.decision == "inconclusive"
+    assert "the baseline passes under 20 % here" in result.reasons[0]
+    assert "baseline_floor" in result.verdicts[0].flags
+    assert result.verdicts[0].cases_needed is None
+
+
+def test_a_gain_over_a_baseline_that_hardly_passes_is_not_enough():
+    better = {"s": [True] * 200}
+    result = decide(make_record("fp32", {"s": [i < 30 for i in range(200)]}), make_record("int8", better))
+    assert (result.verdicts[0].ruling, result.decision) == ("improved", "inconclusive")
+
+
+def test_a_suite_under_thirty_cases_gates_only_if_named():
+    rows = {"big": HALF["s"], "small": [i % 2 == 0 for i in range(20)]}
+    worse = {**rows, "small": [False] * 20}
+    args = (make_record("fp32", rows), make_record("int8", worse))
+    wide = {"pool": 0.2}
+    free = decide(*args, margins=wide)
+    small = next(v for v in free.verdicts if v.slice.label == "small" and v.metric == "pass")
+    assert (small.ruling, small.level, "too_few" in small.flags) == ("inconclusive", "advisory", True)
+    assert free.decision == "accepted"
+    assert "suite small has under 30 cases and does not gate" in free.notes[0]
+    assert decide(*args, margins=wide, required=("small",)).decision == "regressed"
+    assert decide(*args, margins=wide, level={"small": "critical"}).decision == "regressed"
+
+
+def test_fewer_than_ten_clusters_say_nothing():
+    clusters = {"s": [f"doc{i % 9}" for i in range(200)]}
+    args = [make_record(name, HALF, clusters=clusters) for name in ("fp32", "int8")]
+    result = decide(*args)
+    assert result.decision == "inconclusive"
+    assert (result.verdicts[0].clusters, "few_clusters" in result.verdicts[0].flags) == (9, True)
+    clusters = {"s": [f"doc{i % 10}" for i in range(200)]}
+    assert decide(*[make_record(name, HALF, clusters=clusters) for name in ("fp32", "int8")]).decision == "accepted"
+
+
+def test_losses_in_one_document_weigh_less_than_losses_all_over():
+    rows, worse = {"s": [True] * 200}, {"s": [i >= 10 for i in range(200)]}
+    by_document = {"s": [f"doc{i // 10}" for i in range(200)]}
+    spread = decide(make_record("fp32", rows), make_record("int8", worse)).verdicts[0]
+    together = decide(
+        make_record("fp32", rows, clusters=by_document), make_record("int8", worse, clusters=by_document)
+    ).verdicts[0]
+    assert (spread.ruling, together.ruling) == ("regressed", "inconclusive")
+    assert together.p_harm == pytest.approx(0.25)
+    assert together.low < spread.low
+
+
+def test_flips_within_the_noise_are_said_to_be():
+    flipped = {"s": [not right if i in {1, 2} else right for i, right in enumerate(HALF["s"])]}
+    base, cand = make_record("fp32", HALF, repeats=flipped), make_record("int8", flipped, repeats=HALF)
+    result = decide(base, cand, **WIDE)
+    pool = result.verdicts[0]
+    assert "within_noise" in pool.flags
+    assert (pool.baseline_self.n, pool.baseline_self.flips, pool.candidate_self.flips) == (200, 2, 2)
+    assert any("no more often than the two variants flip against themselves" in note for note in result.notes)
+    assert "within_noise" not in decide(make_record("fp32", HALF, repeats=HALF), cand, **WIDE).verdicts[0].flags
+
+
+def test_only_candidates_that_the_policy_requires_decide_the_run():
+    base, same, broken = record("fp32", 200, 200), record("int8", 200, 200), record("nf4", 100, 200)
+    build = lambda **options: build_report(base, [same, broken], created_at="t", **options)  # noqa: E731
+    assert build(policy=Policy()).exit_code == 1
+    assert build(policy=Policy(candidates_required=("int8",))).exit_code == 0
+    assert build(policy=Policy(), required={"int8"}).exit_code == 0
+    with pytest.raises(UsageError, match="requires candidate 'int4'"):
+        build(policy=Policy(candidates_required=("int4",)))
+    with pytest.raises(UsageError, match=r"required candidates \['int4'\]: this run has int8, nf4"):
+        build(policy=Policy(), required={"int4"})
+
+
+def test_a_candidate_without_a_record_is_incomplete():
+    report = build_report(
+        record("fp32", 200, 200), [], Policy(), created_at="t", missing={"nf4": "the process was killed"}
+    )
+    assert (report.decision, report.exit_code) == ("incomplete", 5)
+    assert report.candidates[0].reasons == ("no record: the process was killed",)
+
+
+def test_a_comparison_without_candidates_or_with_one_twice_is_refused():
+    base = record("fp32", 80)
+    with pytest.raises(UsageError, match="nothing to compare"):
+        build_report(base, [], Policy(), created_at="t")
+    with pytest.raises(UsageError, match="given twice"):
+        build_report(base, [record("int8", 80), record("int8", 80)], Policy(), created_at="t")
+
+
+@pytest.mark.parametrize(
+    "policy",
+    [
+        {"required": ("lang=xx",)},
+        {"required": ("typo",)},
+        {"margins": {"suites": {"typo": 0.1}}},
+        {"limits": {"max_net_loss": {"typo": 0.1}}},
+        {"level": {"typo": "critical"}},
+    ],
+)
+def test_a_name_that_the_records_lack_is_incomplete_not_a_pass(policy):
+    result = decide(make_record("fp32", HALF), make_record("int8", HALF), **policy)
+    assert result.decision == "incomplete"
+    assert "no data" in result.reasons[0]
+
+
+def test_other_metrics_are_advisory_and_in_no_family():
+    result = decide(make_record("fp32", HALF), make_record("int8", HALF))
+    rows = [verdict for verdict in result.verdicts if verdict.metric == "contains"]
+    assert [(row.slice.label, row.role, row.level) for row in rows] == [("s", "exploratory", "advisory")]
+
+
+def test_a_lone_suite_does_not_pay_twice_in_the_family():
+    verdicts = decide(record("fp32", 80), record("int8", 74)).verdicts
+    assert verdicts[0].p_harm_adjusted == verdicts[1].p_harm_adjusted == verdicts[0].p_harm
