@@ -1,0 +1,88 @@
+"""The numbers of docs/method.md, worked again step by step, and each of them found on the page."""
+
+import math
+from pathlib import Path
+
+import pytest
+
+from qeval.compare.clusters import design_effect, sign_flip_tail
+from qeval.compare.distributions import upper_quantile
+from qeval.compare.interval import tango
+from qeval.compare.mcnemar import harm_midp, two_sided_exact, upper_tail
+from qeval.compare.multiple import holm
+from qeval.compare.policy import Policy
+from qeval.compare.power import cases_for_margin, cases_to_detect, smallest_detectable, zero_flip_floor
+from qeval.compare.report import SliceKey
+
+PAGE = " ".join((Path(__file__).parents[2] / "docs" / "method.md").read_text(encoding="utf-8").split())
+Z = upper_quantile(0.05)
+
+
+def on_page(*texts):
+    missing = [text for text in texts if text not in PAGE]
+    assert not missing, f"docs/method.md does not say {missing}"
+
+
+def test_mcnemar_by_counting_coin_tosses():
+    ways = {k: math.comb(24, k) for k in range(18, 25)}
+    tail = upper_tail(18, 24)
+    assert (tail.above + tail.equal, tail.equal, tail.total) == (sum(ways.values()), ways[18], 2**24)
+    assert (sum(ways.values()), ways[18]) == (190_051, 134_596)
+    assert tail.midp == (190_051 - 67_298) / 16_777_216
+    on_page("190,051", "16,777,216", "134,596", f"exact p = {tail.exact:.4f}", f"**{tail.midp:.4f}**")
+    on_page(f"exact p is {two_sided_exact(18, 6):.4f}")
+
+
+def test_the_lower_end_of_tango_by_hand():
+    losses, gains, n, d = 18, 6, 500, -0.0417494
+    low, high = tango(losses, gains, n, Z)
+    assert low == pytest.approx(d, abs=1e-7)
+    a, b, c = 2 * n, -(losses + gains) + (2 * n - gains + losses) * d, -losses * d * (1 - d)
+    q = (math.sqrt(b * b - 4 * a * c) - b) / (2 * a)
+    variance = n * (2 * q + d * (1 - d))
+    assert (-12 - n * d) / math.sqrt(variance) == pytest.approx(Z, abs=1e-5)
+    on_page(f"A = {a}, B = −{-b:.2f}, C = {c:.4f}, q = {q:.5f}", f"variance is {variance:.2f}")
+    on_page(f"**−{-100 * low:.2f} to −{-100 * high:.2f} points**", f"(−12 + {-n * d:.3f}) / {math.sqrt(variance):.3f}")
+
+
+def test_the_floor():
+    closed_form = Z**2 / (200 + Z**2)
+    assert tango(0, 0, 200, Z) == pytest.approx((-closed_form, closed_form))
+    on_page(f"200 equal pairs exclude a loss beyond {100 * closed_form:.2f} points")
+    on_page(f"{zero_flip_floor(0.02)} pairs for 2 points", f"{zero_flip_floor(0.01)} for 1 point")
+
+
+def test_margins_and_numbers_of_cases():
+    def auto(n):
+        return f"{100 * Policy().margin_of(SliceKey(suite='s'), n):.1f}"
+
+    on_page(
+        f"{auto(33)} points for 33 cases, {auto(200)} for 200",
+        f"({auto(30)} points)",
+        f"takes {cases_for_margin(0.1, 0.02):,} pairs",
+    )
+    assert cases_to_detect(0.1, 0.03) == 687
+    assert (auto(687), auto(5), auto(600)) == ("3.0", auto(30), "3.2")
+    drop = smallest_detectable(0.1, 500)
+    assert drop is not None
+    on_page(f"{100 * drop:.2f} points for 500 cases")
+
+
+def test_the_holm_family_by_hand():
+    family = {"longdoc": (12, 2), "all": (24, 13), "schema": (6, 4), "toolcalls": (6, 7)}
+    p = [harm_midp(*flips) for flips in family.values()]
+    by_hand = [4 * p[0], 3 * p[1], 2 * p[2], 1 * p[3]]
+    assert by_hand == sorted(by_hand)
+    assert holm(p) == pytest.approx(by_hand)
+    for rank, ((name, (losses, gains)), one, adjusted) in enumerate(zip(family.items(), p, by_hand, strict=True)):
+        on_page(f"| {name} | {losses} | {gains} | {one:.4f} | {rank + 1} | {4 - rank} | {adjusted:.4f} |")
+
+
+def test_the_documents_that_fail_together():
+    nets = [-3, -2, -1, 1] + [0] * 26
+    tail = sign_flip_tail(nets)
+    assert (tail.above, tail.equal, tail.total) == (1, 2, 16)
+    # n = 150, mean = -5/150; without clusters: 7 - 25/150; with: 30/29 * (15 - 25/30).
+    effect = 30 / 29 * (15 - 25 / 30) / (7 - 25 / 150)
+    assert design_effect([5] * 30, nets, flips=7) == pytest.approx(effect)
+    on_page(f"**{tail.midp}**", f"been {harm_midp(6, 1):.4f}", f"here {effect:.2f}")
