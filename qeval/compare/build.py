@@ -171,6 +171,10 @@ def _missing(baseline: Record, candidate: Record, pairing: Pairing, policy: Poli
             done, planned = len(record.by_case()), len(record.cases)
             detail = f": {record.header.state_detail}" if record.header.state_detail else ""
             yield f"the {role} {record.header.variant} is {record.header.state}, {done} of {planned} cases done{detail}"
+        held = Counter(info.suite for info in record.cases)
+        for suite, info in record.header.suites.items():
+            if held[suite] != info.n_cases:
+                yield f"the {role}'s record lists {held[suite]} of the {info.n_cases} cases of {suite}; run it again"
     for suite in pairing.missing_suites:
         if policy.level_of(suite) == "critical":
             yield f"suite {suite}: no data, the candidate did not run it"

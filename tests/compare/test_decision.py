@@ -100,6 +100,13 @@ def test_a_record_that_did_not_finish_is_incomplete(state, role):
     assert result.reasons[0] == f"the {role} {role} is {state}, 150 of 200 cases done: killed by signal 9"
 
 
+def test_a_record_that_lost_some_of_its_list_of_cases_is_incomplete():
+    whole, cut = make_record("fp32", HALF), make_record("int8", HALF)
+    result = decide(whole, cut._replace(cases=cut.cases[:150]))
+    assert result.decision == "incomplete"
+    assert result.reasons[0] == "the candidate's record lists 150 of the 200 cases of s; run it again"
+
+
 def test_a_critical_suite_that_regressed_fails_the_candidate_whatever_the_pool_says():
     many = {name: [True] * 300 for name in ("a", "b", "c", "d")}
     broken = {**many, "d": [i >= 40 for i in range(300)]}
