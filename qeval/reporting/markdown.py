@@ -195,7 +195,7 @@ def _variant_row(variant: VariantSummary) -> list[str]:
 def _remarks(report: Report) -> str:
     lines = [prose(warning) for warning in report.warnings]
     for candidate in report.candidates:
-        said = (*candidate.comparability.faults, *candidate.comparability.cautions, *candidate.notes)
+        said = (*candidate.comparability.faults, *view.remarks(candidate, 3))
         lines += [f"{code(candidate.candidate)}: {prose(note)}" for note in said]
     if not lines:
         return ""

@@ -33,6 +33,7 @@ _LABEL_NARROW, _LABEL_WIDE = 13, 34
 """Columns that a suite's name may take before it folds."""
 _NO_GATE = "* advisory or exploratory: reported, does not gate"
 _CASES_SHOWN = 5
+_NOTES_SHOWN = 3
 _SLICES_SHOWN = 15
 _TEXT_LIMIT = 320
 _TEXT_LINES = 8
@@ -90,7 +91,8 @@ def _suites(report: Report, wide: bool) -> RenderableType:
         table = _suites_table(report, width, wide, header=False)
         for verdict in view.headline(candidate):
             table.add_row(*_verdict_cells(verdict, wide))
-        parts += [table if table.row_count else _text("  nothing was compared", "dim"), ""]
+        gap = [""] if candidate is not report.candidates[-1] else []
+        parts += [table if table.row_count else _text("  nothing was compared", "dim"), *gap]
     if any(not _gates(v) for c in report.candidates for v in view.headline(c)):
         parts.append(_text(_NO_GATE, "dim"))
     return Group(*parts)
@@ -270,7 +272,7 @@ def _variant_cells(variant: VariantSummary, wide: bool) -> list[RenderableType]:
 def _remarks(report: Report) -> RenderableType | None:
     remarks: list[RenderableType] = [_text(one_line(warning, 400), "yellow") for warning in report.warnings]
     for candidate in report.candidates:
-        for note in (*candidate.comparability.cautions, *candidate.notes):
+        for note in view.remarks(candidate, _NOTES_SHOWN):
             remarks.append(_text(f"{one_line(candidate.candidate, 80)}: {one_line(note, 400)}", "yellow"))
     return _section("Warnings", *remarks) if remarks else None
 

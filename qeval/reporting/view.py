@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterable
 from typing import NamedTuple
 
@@ -50,11 +51,14 @@ STATE_WORDS: dict[State, str] = {
     "interrupted": "interrupted",
 }
 FLAG_WORDS: dict[str, str] = {
-    "too_few": "too few cases to judge",
-    "baseline_floor": "the baseline passes too rarely to show a loss",
-    "two_sided": "a gain beyond the margin is excluded too",
-    "small_real_loss": "a loss is proven, within the margin",
+    "too_few": "too few cases",
+    "baseline_floor": "baseline rarely passes",
+    "two_sided": "gains bounded too",
+    "small_real_loss": "small real loss",
     "few_clusters": "too few clusters",
+    "no_data": "no data",
+    "unanswered_decides": "missing answers decide",
+    "within_noise": "within the noise",
 }
 _WORST_FIRST: tuple[ChangeKind, ...] = (
     "right_to_wrong",
@@ -95,12 +99,21 @@ def notable_slices(candidate: CandidateResult) -> list[Verdict]:
 
 
 def worst_first(report: Report) -> list[ChangedCase]:
-    """Order changed cases for a reader: losses, then no answers, then gains; unstable ones after stable ones."""
+    """Order changed cases for a reader: losses, then no answers, then gains; unstable ones after stable ones.
+
+    Among equals, suites that regressed come first, and candidates and suites take turns, so that the first few show
+    more than one suite.
+    """
     lost = {(c.candidate, v.slice.suite) for c in report.candidates for v in headline(c) if v.ruling == "regressed"}
-    return sorted(
-        report.changed,
-        key=lambda case: (_WORST_FIRST.index(case.kind), case.unstable, (case.candidate, case.suite) not in lost),
-    )
+    turns: Counter[tuple[str, str, str, bool]] = Counter()
+
+    def key(case: ChangedCase) -> tuple[int, bool, bool, int]:
+        group = (case.candidate, case.suite, case.kind, case.unstable)
+        turns[group] += 1
+        spared = (case.candidate, case.suite) not in lost
+        return _WORST_FIRST.index(case.kind), case.unstable, spared, turns[group]
+
+    return sorted(report.changed, key=key)
 
 
 def difference_text(verdict: Verdict) -> str:
@@ -109,6 +122,11 @@ def difference_text(verdict: Verdict) -> str:
         return UNKNOWN
     low, high = (points(end).removesuffix(" pp") for end in (verdict.low, verdict.high))
     return f"{points(verdict.difference)} [{low}, {high}]"
+
+
+def interval_text(verdict: Verdict) -> str:
+    """Format an interval: `-13.8 to -5.1`."""
+    return " to ".join(points(end).removesuffix(" pp") for end in (verdict.low, verdict.high))
 
 
 def rates_text(verdict: Verdict) -> str:
@@ -147,9 +165,11 @@ def answered_text(variant: VariantSummary) -> str:
     return f"{state}, {variant.n_answered} of {variant.n_cases} answered"
 
 
-def reason_text(candidate: CandidateResult) -> str:
-    """Join the reasons of a decision to one line."""
+def reason_text(candidate: CandidateResult, most: int = 2) -> str:
+    """Join the first reasons of a decision to one line and count the others."""
     reasons = [reason.rstrip(".") for reason in candidate.reasons]
+    if len(reasons) > most + 1:
+        reasons = [*reasons[:most], f"and {len(reasons) - most} more reasons"]
     return "; ".join(reasons) or DECISION_MEANING[candidate.decision].rstrip(".")
 
 
@@ -158,6 +178,12 @@ class DecisionGroup(NamedTuple):
 
     decision: DecisionRuling
     candidates: tuple[str, ...]
+
+
+def remarks(candidate: CandidateResult, most: int) -> list[str]:
+    """Return cautions and notes on a candidate, at most so many and a count of the others."""
+    said = [*candidate.comparability.cautions, *candidate.notes]
+    return said if len(said) <= most + 1 else [*said[:most], f"{len(said) - most} more notes are in the report"]
 
 
 def by_decision(candidates: Iterable[CandidateResult]) -> list[DecisionGroup]:

@@ -28,7 +28,10 @@ class Page(HTMLParser):
 
     def __init__(self, text):
         super().__init__(convert_charrefs=True)
-        self.open, self.tags, self.attributes, self.texts = [], [], [], []
+        self.open: list[str] = []
+        self.tags: list[tuple[str, dict[str, str]]] = []
+        self.attributes: list[tuple[str, str]] = []
+        self.texts: list[tuple[str, str]] = []
         self.feed(text)
         self.close()
         assert self.open == []

@@ -35,8 +35,8 @@ def test_there_is_one_suite_a_candidate_and_the_counts_add_up(report):
     root = ET.fromstring(render_junit(report).encode("utf-8"))
     assert [suite.get("name") for suite in root] == [c.candidate for c in report.candidates]
     for tag, key in (("testcase", "tests"), ("failure", "failures"), ("error", "errors"), ("skipped", "skipped")):
-        assert len(root.findall(f".//{tag}")) == int(root.get(key))
-        assert sum(int(suite.get(key)) for suite in root) == int(root.get(key))
+        assert len(root.findall(f".//{tag}")) == int(root.get(key, "-1"))
+        assert sum(int(suite.get(key, "-1")) for suite in root) == int(root.get(key, "-1"))
 
 
 def test_a_regressed_candidate_fails_at_each_gating_verdict_and_broken_limit(report):

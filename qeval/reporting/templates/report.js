@@ -57,12 +57,13 @@
     update();
   });
   for (const button of document.querySelectorAll("[data-show-candidate]")) {
-    button.hidden = false;
+    const { showCandidate: candidate, showSuite: suite, showTag: tag } = button.dataset;
+    button.hidden = !cases.some((item) => matches(item, { candidate, suite, tag }));
     button.addEventListener("click", () => {
       form.reset();
-      select("candidate", button.dataset.showCandidate);
-      select("suite", button.dataset.showSuite);
-      select("tag", button.dataset.showTag);
+      select("candidate", candidate);
+      select("suite", suite);
+      select("tag", tag);
       restart();
       document.getElementById("cases").scrollIntoView();
     });

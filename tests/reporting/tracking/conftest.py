@@ -23,7 +23,7 @@ def write_record(folder: Path, record: Record) -> None:
 
 def secret_record(variant: str) -> Record:
     """Texts in every field that holds any: prompts, answers, reasons, messages of exceptions."""
-    passes = {"longdoc": [True, False, None, True], "multilingual": [True]}
+    passes: dict[str, list[bool | None]] = {"longdoc": [True, False, None, True], "multilingual": [True]}
     tags = {"longdoc": [{"depth": "0.9"}, {"depth": "0.9"}, {"depth": "0.1"}, {"depth": "0.1"}]}
     record = make_record(variant, passes, tags=tags, state_detail=f"failed at: {SECRET}")
     hostile = make_outcome("longdoc", "c0000", True, text=SECRET + HOSTILE["surrogate"])
