@@ -38,7 +38,7 @@ def resolve(
     path = Path(name).expanduser()
     if name in CATALOGUE:
         folder = fetch(name, progress)
-    elif path.is_dir():
+    elif name and path.is_dir():
         folder = path.resolve()
     elif path.suffix.lower() == ".gguf":
         folder = _from_gguf(path, progress)

@@ -12,6 +12,7 @@ from __future__ import annotations
 
 import importlib
 import pkgutil
+from functools import cache
 from importlib.util import find_spec
 from typing import Any, NamedTuple, Protocol, cast
 
@@ -94,6 +95,7 @@ def find_family(name: str) -> Family:
     return cast(Family, importlib.import_module(f"qeval.variants.{name}"))
 
 
+@cache
 def all_formats() -> dict[str, Format]:
     """Return every format by name: plain dtypes first, then by falling number of bits."""
     found = [fmt for family in families() for fmt in find_family(family).FORMATS.values()]

@@ -21,13 +21,13 @@ FORMATS: dict[str, Format] = {
             "bitsandbytes",
             "LLM.int8: int8 weights and activations, outlier columns in floats",
             8,
-            20.0,
+            22.0,
             _PACKAGES,
         ),
-        Format("nf4", "bitsandbytes", "4-bit normal floats, one scale for 64 weights", 4, 8.0, _PACKAGES),
-        Format("nf4-dq", "bitsandbytes", "nf4 with its scales quantised to 8 bits", 4, 8.0, _PACKAGES),
-        Format("fp4", "bitsandbytes", "4-bit floats, one scale for 64 weights", 4, 6.0, _PACKAGES),
-        Format("fp4-dq", "bitsandbytes", "fp4 with its scales quantised to 8 bits", 4, 6.0, _PACKAGES),
+        Format("nf4", "bitsandbytes", "4-bit normal floats, one scale for 64 weights", 4, 4.5, _PACKAGES),
+        Format("nf4-dq", "bitsandbytes", "nf4 with its scales quantised to 8 bits", 4, 4.5, _PACKAGES),
+        Format("fp4", "bitsandbytes", "4-bit floats, one scale for 64 weights", 4, 2.5, _PACKAGES),
+        Format("fp4-dq", "bitsandbytes", "fp4 with its scales quantised to 8 bits", 4, 2.5, _PACKAGES),
     )
 }
 

@@ -8,7 +8,7 @@ FORMATS: dict[str, Format] = {
     fmt.name: fmt
     for fmt in (
         Format("fp32", "dtype", "32-bit floats; the reference on a CPU", 32, 100.0),
-        Format("bf16", "dtype", "16-bit brain floats: the range of fp32, 8 bits of precision", 16, 30.0),
+        Format("bf16", "dtype", "16-bit brain floats: the range of fp32, 8 bits of precision", 16, 28.0),
         Format("fp16", "dtype", "16-bit IEEE floats: 11 bits of precision, overflows beyond 65504", 16, 45.0),
     )
 }

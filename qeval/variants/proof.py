@@ -16,7 +16,7 @@ from qeval.errors import VariantFailed
 from qeval.evidence import Proof
 from qeval.variants.base import TORCH_DTYPES, Format
 
-_MOST_BITS = 1.5
+_MOST_BITS = 1.75
 """Quantised weights with their scales take at most this multiple of the nominal bits."""
 _DTYPE_SHARE = 0.5
 """A plain format stores at least this share of its bytes in its own dtype (some models keep a few in fp32)."""

@@ -9,8 +9,8 @@ _PACKAGES = ("optimum.quanto", "accelerate")
 FORMATS: dict[str, Format] = {
     fmt.name: fmt
     for fmt in (
-        Format("quanto-int8", "quanto", "int8 weights, one scale a row", 8, 30.0, _PACKAGES),
-        Format("quanto-int4", "quanto", "int4 weights, a scale and a shift for 128 weights", 4, 8.0, _PACKAGES),
+        Format("quanto-int8", "quanto", "int8 weights, one scale a row", 8, 25.0, _PACKAGES),
+        Format("quanto-int4", "quanto", "int4 weights, a scale and a shift for 128 weights", 4, 4.5, _PACKAGES),
     )
 }
 
