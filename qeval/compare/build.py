@@ -211,7 +211,7 @@ def _absent(name: str, reason: str, baseline: Record, required: bool) -> Candida
 
 def _warnings(baseline: Record, candidates: Sequence[Record]) -> Iterable[str]:
     if errors := _numeric_errors(baseline):
-        yield f"{errors} answers of the baseline ended in NaN or infinite logits"
+        yield f"NaN or infinite logits in {errors} outcomes of the baseline"
     silent = [r.header.variant for r in (baseline, *candidates) if all(outcome.repeat == 0 for outcome in r.outcomes)]
     if silent:
         yield f"no case ran twice in {', '.join(silent)}: how often a variant differs from itself is not known"

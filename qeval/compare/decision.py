@@ -98,7 +98,7 @@ def _reasons(gating: Sequence[Verdict], ruling: Ruling) -> list[str]:
 
 
 def _numeric(count: int) -> list[str]:
-    return [f"{count} answers ended in NaN or infinite logits; such a candidate is never accepted"] if count else []
+    return [f"NaN or infinite logits in {count} outcomes; such a candidate is never accepted"] if count else []
 
 
 def _doubts(gating: Sequence[Verdict]) -> list[str]:

@@ -86,7 +86,7 @@ def test_a_candidate_with_nan_logits_anywhere_is_never_accepted(repeat):
     kept = [outcome for outcome in candidate.outcomes if (outcome.case, outcome.repeat) != ("c0001", repeat)]
     result = decide(make_record("fp32", HALF), candidate._replace(outcomes=(*kept, broken)), **WIDE)
     assert result.decision == "inconclusive"
-    assert "1 answers ended in NaN or infinite logits" in result.reasons[0]
+    assert "NaN or infinite logits in 1 outcomes" in result.reasons[0]
 
 
 @pytest.mark.parametrize("state", ["crashed", "out_of_memory", "timeout", "interrupted", "running", "unsupported"])
@@ -170,6 +170,16 @@ def test_fewer_than_ten_clusters_say_nothing():
     assert (result.verdicts[0].clusters, "few_clusters" in result.verdicts[0].flags) == (9, True)
     clusters = {"s": [f"doc{i % 10}" for i in range(200)]}
     assert decide(*[make_record(name, HALF, clusters=clusters) for name in ("fp32", "int8")]).decision == "accepted"
+
+
+def test_few_clusters_widen_the_interval_by_students_t():
+    def low(clusters):
+        rows = {"s": [f"doc{i % clusters}" for i in range(200)]}
+        return decide(*[make_record(name, HALF, clusters=rows) for name in ("fp32", "int8")]).verdicts[0].low
+
+    t29, z = 1.699127, 1.644854
+    assert low(30) == pytest.approx(-(t29**2) / (200 + t29**2), abs=1e-6)
+    assert low(40) == low(200) == pytest.approx(-(z**2) / (200 + z**2), abs=1e-6)
 
 
 def test_losses_in_one_document_weigh_less_than_losses_all_over():

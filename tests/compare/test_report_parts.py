@@ -1,0 +1,158 @@
+"""The parts of a report that people read: changed cases, headlines of variants, warnings, sentences."""
+
+import pytest
+
+from qeval.chat import ToolCall
+from qeval.compare.build import build_report
+from qeval.compare.policy import Policy
+from qeval.compare.selfcheck import own_changes, self_flips, within_noise
+from qeval.outcome import Grade
+from qeval.record import Measurements
+from tests.factories import make_outcome, make_proof, make_record
+
+SIX = {"s": [True, False, False, True, True, True]}
+
+
+@pytest.fixture
+def report():
+    outcomes = [
+        make_outcome("s", "c0000", False, text="Bern"),
+        make_outcome("s", "c0001", True),
+        make_outcome("s", "c0002", False, text="other"),
+        make_outcome("s", "c0003", True, text="right, in other words"),
+        make_outcome("s", "c0004", None, status="out_of_memory", detail="at token 512"),
+        make_outcome("s", "c0005", True),
+    ]
+    tags = {"s": [{"lang": "de"}] * 6}
+    candidate = make_record("nf4", SIX, tags=tags, outcomes=outcomes, proof=make_proof())
+    return build_report(
+        make_record("fp32", SIX, tags=tags, repeats={"s": [False]}), [candidate], Policy(), created_at="t"
+    )
+
+
+def test_each_kind_of_change_is_listed_with_both_texts(report):
+    assert [(case.case, case.kind) for case in report.changed] == [
+        ("c0000", "right_to_wrong"),
+        ("c0001", "wrong_to_right"),
+        ("c0002", "wrong_to_other_wrong"),
+        ("c0003", "text_changed"),
+        ("c0004", "no_answer"),
+    ]
+    first, last = report.changed[0], report.changed[-1]
+    assert (first.candidate, first.tags, first.baseline_text, first.candidate_text) == (
+        "nf4",
+        {"lang": "de"},
+        "right",
+        "Bern",
+    )
+    assert (first.question, first.expected) == ("question 0", "right")
+    assert (first.baseline_fault, first.candidate_fault) == ("", "contains: wrong_value: not in the text")
+    assert (last.candidate_text, last.candidate_fault) == ("", "out_of_memory: at token 512")
+
+
+def test_a_case_that_also_flips_against_itself_is_marked_unstable(report):
+    assert [case.unstable for case in report.changed] == [True, False, False, False, False]
+
+
+def test_tool_calls_are_part_of_the_text():
+    def record(name, city):
+        call = (ToolCall(name="weather", arguments={"city": city}),)
+        return make_record(name, {"s": [True]}, outcomes=[make_outcome("s", "c0000", True, text="", tool_calls=call)])
+
+    (case,) = build_report(record("a", "Bern"), [record("b", "Rome")], Policy(), created_at="t").changed
+    assert case.kind == "text_changed"
+    assert "weather" in case.candidate_text
+    assert "Rome" in case.candidate_text
+
+
+def test_a_variant_is_summed_up_by_itself():
+    record = make_record(
+        "nf4", {"s": [True, False, None], "t": [True]}, measurements=Measurements(peak_memory_bytes=5, load_s=1.5)
+    )
+    baseline, candidate = build_report(
+        make_record("fp32", {"s": [True] * 3, "t": [True]}), [record], Policy(), created_at="t"
+    ).variants
+    assert (baseline.variant, candidate.variant) == ("fp32", "nf4")
+    assert candidate.suite_passed == {"s": (1, 2), "t": (1, 1)}
+    assert (candidate.n_cases, candidate.n_answered, candidate.peak_memory_bytes, candidate.load_s) == (4, 3, 5, 1.5)
+    assert candidate.proof is None
+
+
+def test_variants_that_ran_nothing_twice_are_warned_about(report):
+    assert report.warnings == ("no case ran twice in nf4: how often a variant differs from itself is not known",)
+
+
+def test_nan_logits_of_the_baseline_are_warned_about():
+    base = make_record("fp32", {"s": [True, None]})
+    broken = base.outcomes[1].model_copy(update={"status": "numeric_error"})
+    made = build_report(base._replace(outcomes=(base.outcomes[0], broken)), [base], Policy(), created_at="t")
+    assert made.warnings[0] == "NaN or infinite logits in 1 outcomes of the baseline"
+
+
+def test_flips_against_itself_count_each_case_once():
+    record = make_record("fp32", {"s": [True, True, False]}, repeats={"s": [False, True, False]})
+    again = [outcome.model_copy(update={"repeat": 2}) for outcome in record.outcomes if outcome.repeat == 1]
+    changes = own_changes(record._replace(outcomes=(*record.outcomes, *again)), "pass")
+    found = self_flips([("s", f"c{i:04}") for i in range(3)], changes)
+    assert found is not None
+    assert (found.n, found.flips, found.changed_texts) == (3, 1, 1)
+    assert self_flips([("s", "other")], changes) is None
+
+
+def test_a_repeat_without_a_grade_is_not_counted():
+    record = make_record("fp32", {"s": [True, None]}, repeats={"s": [None, True]})
+    assert own_changes(record, "pass") == {}
+
+
+def test_noise_is_judged_only_where_both_variants_ran_twice():
+    record = make_record("fp32", {"s": [True] * 10}, repeats={"s": [False] + [True] * 9})
+    own = self_flips([("s", f"c{i:04}") for i in range(10)], own_changes(record, "pass"))
+    assert within_noise(1, 10, own, own)
+    assert not within_noise(2, 10, own, own)
+    assert not within_noise(0, 10, own, own)
+    assert not within_noise(1, 10, own, None)
+
+
+@pytest.mark.parametrize(
+    ("lost", "gained", "said"),
+    [
+        (0, 0, "a loss beyond 2.0 pp is excluded: difference +0.0 pp, interval -1.3 pp to +1.3 pp"),
+        (0, 20, "and a gain is proven (adjusted p <0.0001): difference +10.0 pp"),
+        (20, 0, "a loss is proven (adjusted p <0.0001), and one beyond 2.0 pp is not excluded: difference -10.0 pp"),
+        (
+            3,
+            3,
+            "nor is a loss proven: difference +0.0 pp, interval -2.4 pp to +2.4 pp; needs about 1546 cases, has 200",
+        ),
+    ],
+)
+def test_a_verdict_says_in_a_sentence_what_it_rests_on(lost, gained, said):
+    before = [i < 100 for i in range(200)]
+    after = [lost <= i < 100 + gained for i in range(200)]
+    made = build_report(make_record("a", {"s": before}), [make_record("b", {"s": after})], Policy(), created_at="t")
+    assert said in made.candidates[0].verdicts[0].reason
+
+
+def test_a_small_real_loss_and_a_two_sided_pass_are_flagged():
+    def pool(lost):
+        before, after = [True] * 3000, [i >= lost for i in range(3000)]
+        made = build_report(make_record("a", {"s": before}), [make_record("b", {"s": after})], Policy(), created_at="t")
+        return made.candidates[0].verdicts[0]
+
+    assert (pool(12).ruling, pool(12).flags) == ("equivalent", ("two_sided", "small_real_loss"))
+    assert (pool(0).ruling, pool(0).flags) == ("equivalent", ("two_sided",))
+
+
+def test_the_reports_are_equal_for_equal_inputs(report):
+    assert report.model_copy() == report
+    assert report.policy == Policy().model_dump(mode="json")
+    assert report.policy_digest == Policy().digest
+
+
+def test_another_metric_that_was_not_graded_in_one_arm_is_counted():
+    valid, slow = Grade(metric="valid", status="pass"), Grade(metric="valid", status="ungraded", fault="grader_timeout")
+    base = make_record("a", {"s": [True]}, outcomes=[make_outcome("s", "c0000", True, grades=(valid,))])
+    cand = make_record("b", {"s": [True]}, outcomes=[make_outcome("s", "c0000", True, grades=(slow,))])
+    made = build_report(base, [cand], Policy(), created_at="t").candidates[0]
+    assert [verdict.metric for verdict in made.verdicts] == ["pass", "pass"]
+    assert made.verdicts[0].unanswered == {"grader_timeout": 1}
