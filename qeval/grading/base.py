@@ -5,6 +5,7 @@ from __future__ import annotations
 import importlib
 import pkgutil
 from collections.abc import Mapping, Sequence
+from functools import cache
 from typing import Any, NamedTuple, Protocol, cast
 
 from qeval import grading
@@ -45,10 +46,11 @@ class Grader(Protocol):
         """Grade one answer."""
 
 
-def grader_kinds() -> list[str]:
-    """Return the names of all graders: the modules of this folder, without importing them."""
+@cache
+def grader_kinds() -> tuple[str, ...]:
+    """Return the names of all graders: the modules of this folder, without importing them; listed once a process."""
     names = (module.name for module in pkgutil.iter_modules(grading.__path__))
-    return sorted(name for name in names if name not in _NOT_GRADERS and not name.startswith("_"))
+    return tuple(sorted(name for name in names if name not in _NOT_GRADERS and not name.startswith("_")))
 
 
 def find_grader(kind: str) -> Grader:

@@ -51,7 +51,7 @@ def _requests(seed: int, bank: dict[str, Any], kind: str) -> list[Request]:
 def _case(number: int, seed: int, bank: dict[str, Any], request: Request, turn: int) -> dict[str, Any]:
     scope = bank["scopes"][request.scope]
     frame = _frames(seed, bank, request)[turn]
-    *declined, served = *scope["outside"][:2], scope["inside"][0]
+    declined, served = scope["outside"][:2], scope["inside"][0]
     examples = [*((text, bank["phrase"]) for text in declined), (served[0], served[2])]
     turns = [text for pair in Draw(seed, number).shuffled(examples) for text in pair]
     turns.append(bank["frames"][frame].format(ask=request.text))

@@ -13,8 +13,8 @@ from qeval.suites.draw import Draw
 N_CASES = {"smoke": 33, "standard": 320, "full": 1080}
 # The order in which kinds come round: 17 cases, so that `smoke` holds nearly two rounds.
 ROUND = (
-    "one", "two", "list", "two", "date", "one", "three", "two", "flag",
-    "one", "nested", "two", "three", "one", "missing", "list", "two",
+    "one", "two", "list", "two", "date", "one", "three", "missing", "flag",
+    "one", "nested", "two", "three", "one", "date", "list", "flag",
 )  # fmt: skip
 DIFFICULTY = {
     "one": "easy", "two": "easy", "three": "medium", "list": "medium",

@@ -1,0 +1,304 @@
+"""Cases of the suite `longdoc`: documents of several kinds and lengths, with several questions each."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any, NamedTuple
+
+from qeval.suites.bank import read_bank
+from qeval.suites.draw import Draw
+
+# (length in thousands of tokens, documents, questions each)
+PLAN = {
+    "smoke": ((0.5, 10, 3), (1, 1, 2), (2, 1, 1)),
+    "standard": ((0.5, 36, 4), (1, 20, 4), (2, 12, 4), (4, 8, 4), (6, 4, 4)),
+    "full": ((0.5, 90, 5), (1, 56, 5), (2, 34, 5), (4, 22, 5), (6, 14, 5)),
+}
+CHARACTERS_PER_TOKEN = {"table": 3.0, "code": 3.0, "log": 3.6}
+"""Rough, so that tables and code do not come out longer than prose; 4 for all others."""
+ROUND = (
+    "single", "check", "rule", "lookup", "update", "most", "single", "absent", "rule",
+    "owner", "check", "several", "single", "update", "count", "chain", "list",
+)  # fmt: skip
+DIFFICULTY = {
+    "single": "easy", "lookup": "easy", "owner": "easy", "check": "medium", "rule": "medium", "update": "medium",
+}  # fmt: skip
+COPIES = frozenset({"single", "lookup", "owner"})
+ABSENT = "not stated"
+INSTRUCTION = f'Answer with a few words from the text. If the text does not say, answer "{ABSENT}".'
+
+
+class Line(NamedTuple):
+    """A line of a document that holds a fact."""
+
+    text: str
+    value: str | int
+    ask: str
+
+
+class Record(NamedTuple):
+    """A line of the register that each document holds."""
+
+    text: str
+    number: int
+    thing: str
+    place: str
+    person: str
+
+
+class Document(NamedTuple):
+    """A document and the facts in it; every line with a fact stands in `lines` once."""
+
+    lines: list[str]
+    topics: list[Line]
+    missing: Line
+    """A topic that the document does not mention."""
+    changed: Line
+    """A topic that is stated twice; this is the later statement."""
+    before: Line
+    role: Line
+    """The opening rule; `ask` is about the late line that needs it."""
+    role_line: str
+    records: list[Record]
+    keepers: dict[str, str]
+    """Place -> who looks after it."""
+
+
+class Question(NamedTuple):
+    """What is asked of a document, its graders, and the lines that the answer rests on."""
+
+    text: str
+    graders: list[dict[str, Any]]
+    needs: list[str]
+
+
+def generate(size: str, seed: int) -> list[dict[str, Any]]:
+    """Return the cases of a size."""
+    bank = read_bank(Path(__file__).with_name("bank.yaml"))
+    plans = [(length, n_asked) for length, n_documents, n_asked in PLAN[size] for _ in range(n_documents)]
+    cases: list[dict[str, Any]] = []
+    for number, (length, n_asked) in enumerate(plans):
+        kind = list(bank["kinds"])[number % len(bank["kinds"])]
+        document = _write(Draw(seed, size, number), bank, kind, length)
+        for _ in range(n_asked):
+            cases.append(_case(len(cases), seed, bank, document, (kind, length, f"{size}-{number}")))
+    return cases
+
+
+def _case(
+    number: int, seed: int, bank: dict[str, Any], document: Document, place: tuple[str, float, str]
+) -> dict[str, Any]:
+    kind, length, cluster = place
+    draw = Draw(seed, cluster, number)
+    sort = ROUND[number % len(ROUND)]
+    example = draw.pick(document.topics[:2])
+    asked = MAKERS[sort](draw, bank["questions"], document)
+    text = "\n".join(document.lines)
+    return {
+        "id": f"longdoc-{cluster}-{number:04d}",
+        "messages": [
+            {"role": "system", "content": INSTRUCTION},
+            {"role": "user", "content": f"{text}\n\n{example.ask}"},
+            {"role": "assistant", "content": str(example.value)},
+            {"role": "user", "content": asked.text},
+        ],
+        "graders": asked.graders,
+        "tags": {
+            "kind": sort,
+            "lang": "en",
+            "document": kind,
+            "length": f"{length:g}k",
+            "depth": _depth(text, asked.needs),
+            "difficulty": DIFFICULTY.get(sort, "hard"),
+            "copy": "yes" if sort in COPIES else "no",
+        },
+        "cluster": cluster,
+        "max_new_tokens": 20 if sort in {"several", "list"} else 12,
+    }
+
+
+def _depth(text: str, needs: list[str]) -> str:
+    """Return in which fifth of the document the first line lies that the answer rests on."""
+    if not needs:
+        return "none"
+    fifth = min(int(5 * text.index(needs[0]) / len(text)), 4)
+    return f"{20 * fifth}-{20 * fifth + 20}%"
+
+
+def _write(draw: Draw, bank: dict[str, Any], kind: str, length: float) -> Document:
+    """Write a document of about `length` thousand tokens."""
+    form, values = bank["kinds"][kind], bank["values"]
+    chosen = draw.sample(form["topics"], 7)
+    topics = [_line(draw, values, topic) for topic in chosen[:6]]
+    missing = _line(draw, values, chosen[6])
+    before = topics.pop()
+    changed = before
+    while changed.value == before.value:
+        changed = _line(draw, values, chosen[5])
+    people = draw.shuffled(values["person"]["values"])
+    rule, late, ask = draw.pick(form["roles"])
+    role = Line(rule.format(people.pop()), "", ask)
+    role = role._replace(value=_only(values["person"]["values"], role.text))
+    records = _records(draw, values, form["record"], people)
+    places = list(dict.fromkeys(record.place for record in records))
+    keepers = {place: people.pop() for place in places}
+    keeper_lines = [bank["keeper"].format(person=person, place=place) for place, person in keepers.items()]
+    parts = [[line.text] for line in topics] + [[record.text] for record in records] + [[line] for line in keeper_lines]
+    parts += [[late], [form["change"], changed.text]]
+    wanted = length * 1000 * CHARACTERS_PER_TOKEN.get(kind, 4.0) * 0.75
+    body = _fill(draw, values, form["filler"], parts, int(wanted))
+    # The rule opens the document; what a later line replaces stands right after it.
+    lines = [_fresh(draw, values, form["title"]), role.text, before.text, *body]
+    return Document(lines, topics, missing, changed, before, role, late, records, keepers)
+
+
+def _line(draw: Draw, values: dict[str, Any], topic: list[str]) -> Line:
+    text, ask, kind = topic
+    value = _value(draw, values[kind])
+    return Line(text.format(value), value, ask)
+
+
+def _value(draw: Draw, bank: dict[str, Any]) -> str | int:
+    if "range" in bank:
+        return draw.whole(*bank["range"])
+    value: str = draw.pick(bank["values"])
+    return value
+
+
+def _only(names: list[str], text: str) -> str:
+    return next(name for name in names if name in text)
+
+
+def _records(draw: Draw, values: dict[str, Any], form: str, people: list[str]) -> list[Record]:
+    """Return five lines of the register: three at one place, two at another."""
+    things = draw.sample(values["thing"]["values"], 5)
+    numbers = draw.sample(range(11, 96), 5)
+    first, second = draw.sample(values["place"]["values"], 2)
+    records = []
+    for thing, number, place in zip(things, numbers, [first, first, first, second, second], strict=True):
+        person = people.pop()
+        text = form.format(number=number, thing=thing, place=place, person=person)
+        records.append(Record(text, number, thing, place, person))
+    return records
+
+
+def _fill(
+    draw: Draw, values: dict[str, Any], filler: list[str], parts: list[list[str]], n_characters: int
+) -> list[str]:
+    """Mix the parts in a drawn order with filler, up to a length."""
+    missing = n_characters - sum(len(line) + 1 for part in parts for line in part)
+    while missing > 0:
+        line = _fresh(draw, values, draw.pick(filler))
+        parts.append([line])
+        missing -= len(line) + 1
+    return [line for part in draw.shuffled(parts) for line in part]
+
+
+def _fresh(draw: Draw, values: dict[str, Any], text: str) -> str:
+    """Fill the slots of a title or filler line."""
+    company, other = draw.sample(values["company"]["values"], 2)
+    city, weekday = draw.pick(values["city"]["values"]), draw.pick(values["weekday"]["values"])
+    return text.format(company=company, company2=other, city=city, weekday=weekday, n=draw.whole(1, 99))
+
+
+def _grader(value: str | int) -> dict[str, Any]:
+    if isinstance(value, int):
+        return {"kind": "number", "value": value, "which": "first"}
+    return {"kind": "contains", "value": _bare(value)}
+
+
+def _bare(value: str) -> str:
+    """Return a place without its article, which an answer may leave out."""
+    return value.removeprefix("the ")
+
+
+def _single(draw: Draw, questions: dict[str, str], document: Document) -> Question:
+    line = draw.pick(document.topics[2:])
+    return Question(line.ask, [_grader(line.value)], [line.text])
+
+
+def _check(draw: Draw, questions: dict[str, str], document: Document) -> Question:
+    """Is a line right? Where it is not, another register line's number stands in it."""
+    record, other = draw.sample(document.records, 2)
+    right = draw.pick([True, False])
+    line = record.text if right else record.text.replace(str(record.number), str(other.number))
+    words = ("yes", "no") if right else ("no", "yes")
+    graders = [{"kind": "contains", "value": words[0]}, {"kind": "not_contains", "value": words[1]}]
+    return Question(questions["check"].format(line=line), graders, [record.text])
+
+
+def _rule(draw: Draw, questions: dict[str, str], document: Document) -> Question:
+    return Question(document.role.ask, [_grader(document.role.value)], [document.role.text, document.role_line])
+
+
+def _update(draw: Draw, questions: dict[str, str], document: Document) -> Question:
+    graders = [_grader(document.changed.value)]
+    if isinstance(document.before.value, str):
+        graders.append({"kind": "not_contains", "value": document.before.value})
+    return Question(document.changed.ask, graders, [document.changed.text, document.before.text])
+
+
+def _absent(draw: Draw, questions: dict[str, str], document: Document) -> Question:
+    return Question(document.missing.ask, [{"kind": "contains", "value": ABSENT}], [])
+
+
+def _several(draw: Draw, questions: dict[str, str], document: Document) -> Question:
+    first, second = draw.sample(document.topics[2:], 2)
+    values = [str(first.value), str(second.value)]
+    return Question(f"{first.ask} {second.ask}", [{"kind": "contains", "values": values}], [first.text, second.text])
+
+
+def _lookup(draw: Draw, questions: dict[str, str], document: Document) -> Question:
+    record = draw.pick(document.records)
+    return Question(questions["lookup"].format(thing=record.thing), [_grader(record.number)], [record.text])
+
+
+def _owner(draw: Draw, questions: dict[str, str], document: Document) -> Question:
+    record = draw.pick(document.records)
+    return Question(questions["owner"].format(thing=record.thing), [_grader(record.person)], [record.text])
+
+
+def _chain(draw: Draw, questions: dict[str, str], document: Document) -> Question:
+    record = draw.pick(document.records)
+    graders = [_grader(document.keepers[record.place])]
+    return Question(questions["chain"].format(thing=record.thing), graders, [record.text])
+
+
+def _count(draw: Draw, questions: dict[str, str], document: Document) -> Question:
+    place = draw.pick(document.records).place
+    found = [record.text for record in document.records if record.place == place]
+    return Question(questions["count"].format(place=place), [_grader(len(found))], found)
+
+
+def _list(draw: Draw, questions: dict[str, str], document: Document) -> Question:
+    place = draw.pick(document.records).place
+    found = [record for record in document.records if record.place == place]
+    others = [record.thing for record in document.records if record.place != place]
+    graders: list[dict[str, Any]] = [{"kind": "contains", "values": [record.thing for record in found]}]
+    graders.append({"kind": "not_contains", "values": others})
+    return Question(questions["list"].format(place=place), graders, [record.text for record in found])
+
+
+def _most(draw: Draw, questions: dict[str, str], document: Document) -> Question:
+    most = max(document.records, key=lambda record: record.number)
+    others = [record.thing for record in document.records if record is not most]
+    graders: list[dict[str, Any]] = [{"kind": "contains", "value": most.thing}]
+    graders.append({"kind": "not_contains", "values": others})
+    return Question(questions["most"], graders, [most.text])
+
+
+MAKERS: dict[str, Callable[[Draw, dict[str, str], Document], Question]] = {
+    "single": _single,
+    "check": _check,
+    "rule": _rule,
+    "update": _update,
+    "absent": _absent,
+    "several": _several,
+    "lookup": _lookup,
+    "owner": _owner,
+    "chain": _chain,
+    "count": _count,
+    "list": _list,
+    "most": _most,
+}
