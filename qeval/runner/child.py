@@ -190,7 +190,7 @@ def _outcome(prompt: Prompt, generation: Generation, batch: Batch) -> Outcome:
 
 
 def _load(task: Task) -> tuple[Engine, Proof | None, ModelInfo]:
-    if task.model is None or task.model_fingerprint is None:
+    if task.model is None:
         from qeval.engines.scripted import ScriptedEngine, load_script, script_identity
 
         if task.script is None:
@@ -200,31 +200,22 @@ def _load(task: Task) -> tuple[Engine, Proof | None, ModelInfo]:
     import torch
 
     from qeval.engines.transformers import TransformersEngine
-    from qeval.models.identity import chat_template_hash, tokenizer_hash
+    from qeval.models.identity import model_info
     from qeval.variants.load import load_variant
 
     torch.set_num_threads(task.threads)
     torch.manual_seed(task.seed)
     loaded = load_variant(task.spec, task.model, task.device)
     engine = TransformersEngine(loaded.model, loaded.tokenizer, task.device)
-    model = ModelInfo(
-        name=task.model.name,
-        fingerprint=task.model_fingerprint,
-        tokenizer_hash=tokenizer_hash(task.model.path),
-        chat_template_hash=chat_template_hash(task.model.path),
-        context_tokens=engine.context_tokens,
-    )
-    return engine, loaded.proof, model
+    return engine, loaded.proof, model_info(task.model, loaded.tokenizer, engine.context_tokens)
 
 
-def _header(
-    task: Task, engine: Engine, proof: Proof | None, model_info: ModelInfo, batches: list[Batch]
-) -> RecordHeader:
+def _header(task: Task, engine: Engine, proof: Proof | None, model: ModelInfo, batches: list[Batch]) -> RecordHeader:
     return RecordHeader(
         variant=task.name,
         engine=engine.name,
         format=task.spec.text,
-        model=model_info,
+        model=model,
         suites={
             suite.name: SuiteInfo(version=suite.version, size=suite.size, digest=suite.digest, n_cases=len(suite.cases))
             for suite in task.suites

@@ -15,7 +15,8 @@ from rich.console import Console
 from rich.table import Table
 
 from qeval import units
-from qeval.models.locate import ResolvedModel, resolve
+from qeval.models.locate import resolve
+from qeval.models.resolved import ResolvedModel
 from qeval.runner.plan import Plan
 from qeval.strict import Strict
 from qeval.variants.base import find_format

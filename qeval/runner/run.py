@@ -19,7 +19,8 @@ from qeval import __version__
 from qeval.errors import UsageError
 from qeval.jsonl import dumps, loads, read_text, write_atomic
 from qeval.models.identity import fingerprint
-from qeval.models.locate import ResolvedModel, resolve
+from qeval.models.locate import resolve
+from qeval.models.resolved import ResolvedModel
 from qeval.record import RECORD_FILE, State, folder_name, load_header, save_header
 from qeval.runner.environment import package_versions
 from qeval.runner.plan import Plan, PlannedVariant
@@ -79,10 +80,7 @@ def run_plan(plan: Plan, out: Path, watcher: Watcher, *, resume: bool = False) -
     out.mkdir(parents=True, exist_ok=True)
     with _only_runner(out):
         _claim(out, _identity(plan, fingerprints), resume=resume)
-        tasks = [
-            _task(plan, variant, models[variant.model], fingerprints[variant.model], out, resume=resume)
-            for variant in plan.variants
-        ]
+        tasks = [_task(plan, variant, models[variant.model], out, resume=resume) for variant in plan.variants]
         return [_run_variant(task, plan.file.time_limit_s, watcher) for task in tasks]
 
 
@@ -90,7 +88,6 @@ def _task(
     plan: Plan,
     variant: PlannedVariant,
     model: ResolvedModel | None,
-    model_fingerprint: str | None,
     out: Path,
     *,
     resume: bool,
@@ -100,7 +97,6 @@ def _task(
         name=variant.name,
         spec=variant.spec,
         model=model,
-        model_fingerprint=model_fingerprint,
         suites=plan.suites,
         device=plan.device,
         threads=plan.threads,

@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Literal, NamedTuple
 
-from qeval.models.locate import ResolvedModel
+from qeval.models.resolved import ResolvedModel
 from qeval.record import State
 from qeval.suites.case import Suite
 from qeval.variants.spec import Variant
@@ -20,7 +20,6 @@ class Task(NamedTuple):
     spec: Variant
     model: ResolvedModel | None
     """None for engines that load no model."""
-    model_fingerprint: str | None
     suites: tuple[Suite, ...]
     device: str
     threads: int

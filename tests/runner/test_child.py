@@ -1,0 +1,103 @@
+"""A variant's process, run in this one with the scripted engine: what it writes, and how it takes over."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from qeval.engines.base import DECODING
+from qeval.errors import UsageError
+from qeval.record import OUTCOMES_FILE, load_record
+from qeval.runner.child import run_task
+from qeval.runner.plan import load_plan, resolve_plan
+from qeval.runner.task import Advanced, Planned, Said, Task
+from tests.cli.job_files import write_job
+
+
+def make_task(folder: Path, name: str = "fp32", **changes: Any) -> Task:
+    plan = resolve_plan(load_plan(write_job(folder, {"int8": {"same_as": "fp32"}}, 40)))
+    (folder / "record").mkdir(exist_ok=True)
+    variant = next(variant for variant in plan.variants if variant.name == name)
+    task = Task(
+        folder=folder / "record",
+        name=name,
+        spec=variant.spec,
+        model=None,
+        suites=plan.suites,
+        device="cpu",
+        threads=1,
+        batch_size=6,
+        batch_tokens=100_000,
+        self_check=0.25,
+        seed=0,
+        script=plan.script,
+        resume=False,
+    )
+    return task._replace(**changes)
+
+
+def run(task: Task) -> list[Said]:
+    said: list[Said] = []
+    ticks = iter(range(10_000))
+    run_task(task, said.append, lambda: float(next(ticks)))
+    return said
+
+
+def test_a_record_holds_every_case_once_and_a_quarter_of_them_twice(tmp_path: Path) -> None:
+    said = run(make_task(tmp_path))
+    record = load_record(tmp_path / "record")
+    assert record.header.state == "complete"
+    assert [len(record.by_case(repeat)) for repeat in (0, 1)] == [40, 10]
+    assert Planned(50, 0) in said
+    assert sum(one.answers for one in said if isinstance(one, Advanced)) == 50
+    assert record.header.decoding.items() >= DECODING.items()
+
+
+def test_times_come_from_the_clock_that_is_handed_in_and_only_answering_counts(tmp_path: Path) -> None:
+    run(make_task(tmp_path))
+    measured = load_record(tmp_path / "record").header.measurements
+    n_batches = 7 + 3
+    assert (measured.load_s, measured.run_s) == (1.0, float(n_batches))
+    assert measured.tokens_per_s == measured.generated_tokens / n_batches
+
+
+@pytest.mark.parametrize("cut", [0.1, 0.5, 0.93, 1.0])
+def test_a_resume_redoes_only_what_is_missing_and_leaves_the_same_record(tmp_path: Path, cut: float) -> None:
+    task = make_task(tmp_path)
+    run(task)
+    path = tmp_path / "record" / OUTCOMES_FILE
+    whole, before = path.read_bytes(), load_record(tmp_path / "record").header
+    path.write_bytes(whole[: int(cut * len(whole))])
+    said = run(task._replace(resume=True))
+    (planned,) = [one for one in said if isinstance(one, Planned)]
+    assert planned.done == 50 - sum(one.answers for one in said if isinstance(one, Advanced))
+    assert (planned.done > 0) == (cut > 0.2)
+    assert path.read_bytes() == whole
+    after = load_record(tmp_path / "record").header
+    assert after.measurements.attempts == 2
+    assert after.measurements.generated_tokens == before.measurements.generated_tokens
+    assert after.model_copy(update={"measurements": before.measurements}) == before
+
+
+def test_a_resume_of_another_variant_is_refused_before_anything_is_dropped(tmp_path: Path) -> None:
+    run(make_task(tmp_path))
+    before = (tmp_path / "record" / OUTCOMES_FILE).read_bytes()
+    with pytest.raises(UsageError, match="variant was fp32, is int8"):
+        run(make_task(tmp_path, "int8", resume=True))
+    assert (tmp_path / "record" / OUTCOMES_FILE).read_bytes() == before
+
+
+def test_a_case_too_long_for_the_context_is_never_shown_to_the_engine(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    # "user: Capital number 7?" is 23 bytes, the others 24; answers may take 64.
+    monkeypatch.setattr("qeval.engines.scripted.ScriptedEngine.context_tokens", 23 + 64)
+    run(make_task(tmp_path))
+    outcomes = load_record(tmp_path / "record").by_case()
+    refused = [outcome for outcome in outcomes.values() if outcome.status == "over_context"]
+    assert len(outcomes) == 40
+    assert len(refused) == 30
+    assert all(not outcome.text and outcome.passed() is None for outcome in refused)
+    assert "do not fit in a context of 87" in refused[0].detail
