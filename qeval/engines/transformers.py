@@ -81,7 +81,7 @@ class TransformersEngine:
             mask[row, longest - len(prompt.token_ids) :] = 1
         limits = [prompt.case.max_new_tokens for prompt in prompts]
         guard = _guard(longest, limits, on_step)
-        with torch.inference_mode():
+        with torch.no_grad():  # not inference_mode, which optimum-quanto's int4 tensors refuse
             output = self._model.generate(
                 input_ids=ids.to(self._device),
                 attention_mask=mask.to(self._device),

@@ -72,6 +72,20 @@ def test_the_formats_are_different_from_each_other(tiny):
     assert answers["fp32"] != answers["nf4"] != answers["fp4"] != answers["fp32"]
 
 
+@pytest.mark.parametrize("name", FORMATS)
+def test_every_format_answers_through_the_engine(name, tiny):
+    from qeval.engines.transformers import TransformersEngine
+    from qeval.suites.case import Case
+
+    loaded = load_variant(parse_variant(name), tiny, "cpu")
+    engine = TransformersEngine(loaded.model, loaded.tokenizer, "cpu")
+    case = Case(
+        id="1", messages=({"role": "user", "content": "hello"},), graders=({"kind": "exact"},), max_new_tokens=6
+    )
+    (generation,) = engine.answer([engine.render("suite", case)], lambda tokens: None)
+    assert generation.status == "answered"
+
+
 def test_keep_leaves_the_named_modules_alone_and_no_others(tiny):
     loaded = load_variant(parse_variant("nf4+keep=layers.1.mlp"), tiny, "cpu")
     assert loaded.proof.quantized_modules == 11
