@@ -116,8 +116,9 @@ def _compare(ours: _Own, theirs: _Own, policy: Policy, required: bool) -> _Compa
     # Pairs that were not shown the same are not pairs: no verdict is drawn from them.
     readable = not found.faults
     comparability = found.model_copy(update={"faults": (*found.faults, *ours.faults, *theirs.faults)})
-    verdicts = tuple(_verdicts(ours, theirs, pairing, policy)) if readable else ()
-    limits = check_limits(policy.limits, score(pairing.pairs, "pass")) if readable else Checked((), ())
+    scored = score(pairing.pairs, "pass")
+    verdicts = tuple(_verdicts(ours, theirs, scored, policy)) if readable else ()
+    limits = check_limits(policy.limits, scored) if readable else Checked((), ())
     errors = _numeric_errors(candidate)
     decision = decide(
         faults=comparability.faults,
@@ -146,11 +147,11 @@ def _compare(ours: _Own, theirs: _Own, policy: Policy, required: bool) -> _Compa
     return _Compared(result, changed_cases(candidate.header.variant, pairing.pairs, both))
 
 
-def _verdicts(ours: _Own, theirs: _Own, pairing: Pairing, policy: Policy) -> Iterable[Verdict]:
-    pairs = pairing.pairs
+def _verdicts(ours: _Own, theirs: _Own, on_pass: Sequence[Scored], policy: Policy) -> Iterable[Verdict]:
+    pairs = [one.pair for one in on_pass]
     planned = plan_slices(pairs, ours.record.header.suites, policy)
     both = OwnChanges(ours.changes("pass"), theirs.changes("pass"))
-    yield from judge(planned, score(pairs, "pass"), "pass", policy, both)
+    yield from judge(planned, on_pass, "pass", policy, both)
     for metric in other_metrics(pairs):
         scored = score(pairs, metric)
         both = OwnChanges(ours.changes(metric), theirs.changes(metric))

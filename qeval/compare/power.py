@@ -49,7 +49,9 @@ def cases_to_detect(
     >>> cases_to_detect(1 / 9, 0.03, sides=2)
     969
     """
-    return math.ceil((upper_quantile(alpha / sides) + upper_quantile(1 - power)) ** 2 * variance / effect**2)
+    needed = (upper_quantile(alpha / sides) + upper_quantile(1 - power)) ** 2 * variance / effect**2
+    # A margin made from n cases shall ask for n again, not for n + 1 because of the last binary digit.
+    return math.ceil(needed * (1 - 1e-12))
 
 
 def cases_for_margin(flip_rate: float, margin: float, alpha: float = 0.05) -> int:

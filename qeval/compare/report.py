@@ -83,7 +83,8 @@ class Verdict(Strict):
     smallest_detectable: float | None
     """The drop this n would have shown with power .8 at the planning flip rate; None: none at all."""
     cases_needed: int | None
-    """Pairs that would settle it at the planning flip rate if nothing is wrong; None when settled."""
+    """Pairs that would settle it if nothing is wrong, at the planning flip rate or the one seen where that is
+    higher; None when settled, and when there are that many already."""
     unanswered: dict[str, int] = Field(default_factory=dict)
     """Cases the baseline answered and the candidate did not, by class."""
     baseline_unanswered: dict[str, int] = Field(default_factory=dict)

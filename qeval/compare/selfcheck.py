@@ -36,11 +36,11 @@ def own_changes(record: Record, metric: str) -> dict[CaseKey, Own]:
     for again in (outcome for outcome in record.outcomes if outcome.repeat > 0):
         key = (again.suite, again.case)
         before = first.get(key)
-        if before is None or before.passed(metric) is None or again.passed(metric) is None:
+        one, other = before and before.passed(metric), again.passed(metric)
+        if one is None or other is None:
             continue
         known = found.get(key, Own(False, False))
-        flipped = before.passed(metric) != again.passed(metric)
-        found[key] = Own(known.flipped or flipped, known.text_changed or differs(before, again))
+        found[key] = Own(known.flipped or one != other, known.text_changed or differs(before, again))
     return found
 
 

@@ -198,10 +198,14 @@ def _flags(
 
 
 def _needed(plan: Planned, counts: Counts, ruling: Ruling, flags: Sequence[str], policy: Policy) -> int | None:
-    """Return the pairs that would settle an inconclusive slice if nothing is wrong, None where more do not help."""
+    """Return the pairs that would settle an inconclusive slice if nothing is wrong, None where more do not help.
+
+    Planned at the flip rate of the policy, or at the one seen where that is higher.
+    """
     if ruling != "inconclusive" or "baseline_floor" in flags:
         return None
-    needed = cases_for_margin(policy.planning_flip_rate, plan.margin, policy.alpha)
+    seen = counts.flips / counts.n if counts.n else 0.0
+    needed = cases_for_margin(max(seen, policy.planning_flip_rate), plan.margin, policy.alpha)
     return needed if needed > counts.n else None
 
 
@@ -222,7 +226,8 @@ def _reason(plan: Planned, seen: _Judged, ruling: Ruling, flags: Sequence[str], 
     for flag, text in _DOUBTS.items():
         if flag in flags and (flag != "too_few" or not plan.named):
             return f"{text}: {seen_as}{more}"
-    return f"a loss beyond {margin} is not excluded, nor is a loss proven: {seen_as}{more}"
+    near = "" if more else "; this many cases suffice if nothing is wrong, so a true loss may lie near the margin"
+    return f"a loss beyond {margin} is not excluded, nor is a loss proven: {seen_as}{more or near}"
 
 
 _DOUBTS = {

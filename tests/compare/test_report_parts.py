@@ -133,6 +133,37 @@ def test_a_verdict_says_in_a_sentence_what_it_rests_on(lost, gained, said):
     assert said in made.candidates[0].verdicts[0].reason
 
 
+@pytest.mark.parametrize(
+    ("flips", "needed", "said"),
+    [(10, 1546, "needs about 1546 cases, has 200"), (40, 3092, "needs about 3092 cases, has 200")],
+)
+def test_a_pool_that_flips_more_than_planned_needs_more_cases(flips, needed, said):
+    before = [i < 100 for i in range(200)]
+    after = [flips // 2 <= i < 100 + flips // 2 for i in range(200)]
+    made = build_report(make_record("a", {"s": before}), [make_record("b", {"s": after})], Policy(), created_at="t")
+    pool = made.candidates[0].verdicts[0]
+    assert pool.cases_needed == needed
+    assert said in pool.reason
+
+
+def test_a_loss_near_the_margin_is_not_blamed_on_the_number_of_cases():
+    before = [i < 1000 for i in range(1600)]
+    after = [66 <= i < 1050 for i in range(1600)]
+    made = build_report(make_record("a", {"s": before}), [make_record("b", {"s": after})], Policy(), created_at="t")
+    pool = made.candidates[0].verdicts[0]
+    assert (pool.losses, pool.gains, pool.ruling, pool.cases_needed) == (66, 50, "inconclusive", None)
+    assert "a true loss may lie near the margin" in pool.reason
+
+
+def test_a_proven_gain_within_the_margin_is_equivalent():
+    before, after = [i < 2000 for i in range(3000)], [i < 2012 for i in range(3000)]
+    made = build_report(make_record("a", {"s": before}), [make_record("b", {"s": after})], Policy(), created_at="t")
+    pool = made.candidates[0].verdicts[0]
+    assert pool.p_gain_adjusted is not None
+    assert pool.p_gain_adjusted < 0.001
+    assert pool.ruling == "equivalent"
+
+
 def test_a_small_real_loss_and_a_two_sided_pass_are_flagged():
     def pool(lost):
         before, after = [True] * 3000, [i >= lost for i in range(3000)]

@@ -16,7 +16,7 @@ from qeval.compare.distributions import upper_probability, upper_quantile
 from qeval.compare.interval import newcombe, noninferiority_p, tango, tango_score
 from qeval.compare.mcnemar import harm_exact, harm_midp, two_sided_exact, upper_tail
 from qeval.compare.multiple import benjamini_hochberg, holm
-from qeval.compare.power import cases_for_margin, smallest_detectable, smallest_margin
+from qeval.compare.power import cases_for_margin, cases_to_detect, smallest_detectable, smallest_margin
 
 Z90 = upper_quantile(0.05)
 
@@ -165,6 +165,7 @@ def test_the_design_effect_of_documents_that_fail_whole():
 @given(st.floats(0.01, 0.5), st.integers(10, 5000))
 def test_planning_figures_fit_each_other(flip_rate, n):
     margin = smallest_margin(flip_rate, n)
+    assert cases_to_detect(flip_rate, margin) == n
     if margin < 0.9:
         assert cases_for_margin(flip_rate, margin * 1.0001) <= max(n, cases_for_margin(0, margin * 1.0001))
     drop = smallest_detectable(flip_rate, n)
