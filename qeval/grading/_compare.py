@@ -1,0 +1,61 @@
+"""When two JSON values are the same."""
+
+from __future__ import annotations
+
+import unicodedata
+from collections.abc import Mapping
+from decimal import Decimal
+from typing import Any
+
+
+def is_choice(value: object) -> bool:
+    """Return whether an expected value is `{"any_of": [...]}`: a list of accepted ones."""
+    return isinstance(value, Mapping) and set(value) == {"any_of"} and isinstance(value["any_of"], list | tuple)
+
+
+def equal_json(got: Any, wanted: Any) -> bool:  # noqa: ANN401 - any JSON value
+    """Return whether a value is the wanted one: numbers by worth, text in NFC without outer blanks.
+
+    `true` is not 1, "10" is not 10, null is nothing but null; lists compare in order, objects by all their keys.
+    An `{"any_of": [...]}` anywhere in the wanted value accepts any of its items.
+
+    >>> equal_json([4, 7, Decimal("9.5")], [4.0, 7.0, 9.5]), equal_json(True, 1), equal_json("null", None)
+    (True, False, False)
+    """
+    if is_choice(wanted):
+        return any(equal_json(got, choice) for choice in wanted["any_of"])
+    if isinstance(wanted, bool) or isinstance(got, bool) or wanted is None or got is None:
+        return got is wanted
+    if isinstance(wanted, int | float | Decimal):
+        return isinstance(got, int | float | Decimal) and _exact(got) == _exact(wanted)
+    if isinstance(wanted, str):
+        return isinstance(got, str) and plain(got) == plain(wanted)
+    if isinstance(wanted, list | tuple):
+        same = isinstance(got, list | tuple) and len(got) == len(wanted)
+        return same and all(equal_json(a, b) for a, b in zip(got, wanted, strict=True))
+    if isinstance(wanted, Mapping):
+        same = isinstance(got, Mapping) and set(got) == set(wanted)
+        return same and all(equal_json(got[key], wanted[key]) for key in wanted)
+    return False
+
+
+def plain(text: str) -> str:
+    """Return a text in NFC without blanks around it."""
+    return unicodedata.normalize("NFC", text).strip()
+
+
+def _exact(number: int | float | Decimal) -> int | Decimal:
+    return Decimal(repr(number)) if isinstance(number, float) else number
+
+
+def kind_of(value: object) -> str:
+    """Return the JSON type of a value, `number` for every number."""
+    if value is None:
+        return "null"
+    if isinstance(value, bool):
+        return "boolean"
+    if isinstance(value, int | float | Decimal):
+        return "number"
+    if isinstance(value, str):
+        return "string"
+    return "array" if isinstance(value, list | tuple) else "object"

@@ -1,0 +1,170 @@
+"""Read calls written in Python's syntax from their syntax tree; nothing is evaluated."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any, NamedTuple
+
+import regex
+
+from qeval.grading._json import MOST_DEPTH, JsonError, literal
+
+_LONGEST = 20_000
+_FENCE_LINE = regex.compile(r"^[ \t]*(?:```+|~~~+)[^\n]*$", regex.MULTILINE)
+_WRAPPERS = frozenset({"print", "await", "str", "list"})
+_MOST_PLACES = 50
+
+Read = tuple[str, dict[str, Any]]
+
+
+class PythonCalls(NamedTuple):
+    """Calls found, and why something meant as a call could not be read."""
+
+    calls: tuple[Read, ...] = ()
+    malformed: str | None = None
+
+
+class _UnreadableError(ValueError):
+    """A call whose arguments are not literals."""
+
+
+def python_calls(text: str, tools: Mapping[str, Sequence[str]]) -> PythonCalls:
+    """Return the Python calls of a text.
+
+    A text (or fence) that is nothing but calls is read whole. In prose, only a known tool with at least one literal
+    argument is a call: "use `get_weather()`" mentions a tool, it does not call it.
+
+    Args:
+        text: the answer.
+        tools: the name of each tool with its parameters in order, for positional arguments.
+
+    >>> python_calls("[f(a=1), g.h(b='x')]", {}).calls
+    (('f', {'a': 1}), ('g.h', {'b': 'x'}))
+    """
+    if "(" not in text or len(text) > _LONGEST * 50:
+        return PythonCalls()
+    for block in _blocks(text):
+        try:
+            calls = _whole(block, tools)
+        except (_UnreadableError, JsonError) as fault:
+            return PythonCalls((), str(fault))
+        if calls is not None:
+            return PythonCalls(tuple(calls))
+    return _within_prose(text, tools)
+
+
+def _blocks(text: str) -> list[str]:
+    """Return what may be code as a whole: the text, and the contents of its fences."""
+    pieces = _FENCE_LINE.split(text)
+    blocks = [text, *pieces[1::2]] if len(pieces) > 1 else [text]
+    return [block.strip().strip("`").strip() for block in blocks if block.strip()]
+
+
+def _whole(block: str, tools: Mapping[str, Sequence[str]]) -> list[Read] | None:
+    """Return the calls of a block that holds nothing else, or None."""
+    tree = _parse(block)
+    if tree is None or not tree.body:
+        return None
+    nodes: list[ast.expr] = []
+    for statement in tree.body:
+        if not isinstance(statement, ast.Expr | ast.Assign):
+            return None
+        value = statement.value
+        nodes.extend(value.elts if isinstance(value, ast.List | ast.Tuple) else [value])
+    calls = [_unwrapped(node) for node in nodes]
+    if not calls or not all(isinstance(call, ast.Call) and _dotted(call.func) for call in calls):
+        return None
+    return [_read(call, tools) for call in calls if isinstance(call, ast.Call)]
+
+
+def _parse(text: str) -> ast.Module | None:
+    if len(text) > _LONGEST or max(text.count(mark) for mark in "([{") > MOST_DEPTH * 20:
+        return None
+    try:
+        return ast.parse(text)
+    except (SyntaxError, ValueError, MemoryError, RecursionError):
+        return None
+
+
+def _unwrapped(node: ast.expr) -> ast.expr:
+    if isinstance(node, ast.Await):
+        return _unwrapped(node.value)
+    if isinstance(node, ast.Call) and isinstance(node.func, ast.Name) and node.func.id in _WRAPPERS:
+        inner = node.args[0] if len(node.args) == 1 and not node.keywords else None
+        return _unwrapped(inner) if isinstance(inner, ast.Call) else node
+    return node
+
+
+def _dotted(node: ast.expr) -> str | None:
+    parts: list[str] = []
+    while isinstance(node, ast.Attribute):
+        parts.append(node.attr)
+        node = node.value
+    return ".".join([node.id, *reversed(parts)]) if isinstance(node, ast.Name) else None
+
+
+def _read(call: ast.Call, tools: Mapping[str, Sequence[str]]) -> Read:
+    name = _dotted(call.func) or ""
+    arguments: dict[str, Any] = {}
+    order = tools.get(name, ())
+    if len(call.args) > len(order):
+        raise _UnreadableError(f"the call of {name} has arguments without names")
+    try:
+        pairs: Iterable[tuple[str | None, ast.expr]] = [
+            *zip(order, call.args, strict=False),
+            *((keyword.arg, keyword.value) for keyword in call.keywords),
+        ]
+        for key, node in pairs:
+            for inner, value in literal(node).items() if key is None else [(key, literal(node))]:
+                if inner in arguments:
+                    raise _UnreadableError(f"the call of {name} gives {inner} twice")
+                arguments[inner] = value
+    except (ValueError, AttributeError, RecursionError) as error:
+        raise _UnreadableError(f"the arguments of {name} cannot be read: {error}") from error
+    return name, arguments
+
+
+def _within_prose(text: str, tools: Mapping[str, Sequence[str]]) -> PythonCalls:
+    if not tools:
+        return PythonCalls()
+    names = "|".join(regex.escape(name) for name in sorted(tools, key=len, reverse=True))
+    place = regex.compile(rf"(?<![\w.])(?:{names})\s*\(")
+    calls: list[Read] = []
+    malformed = None
+    position = 0
+    for _ in range(_MOST_PLACES):
+        found = place.search(text, position)
+        if found is None:
+            break
+        end = _closing(text, found.end() - 1)
+        position = end or found.end()
+        tree = _parse(text[found.start() : end]) if end else None
+        node = tree.body[0].value if tree and len(tree.body) == 1 and isinstance(tree.body[0], ast.Expr) else None
+        if not isinstance(node, ast.Call):
+            # Cut off in its arguments, such as `f(a="x`, or no Python at all: only the first is meant as a call.
+            if end is None and "=" in text[found.end() : found.end() + 200]:
+                malformed = f"the call of {found[0].rstrip('( ')} is not closed"
+            continue
+        if not node.args and not node.keywords:
+            continue
+        try:
+            calls.append(_read(node, tools))
+        except _UnreadableError as fault:
+            malformed = malformed or (str(fault) if node.keywords else None)
+    return PythonCalls(tuple(calls), malformed)
+
+
+_TOKEN = regex.compile(r"\"(?:[^\"\\\n]|\\.)*+\"|'(?:[^'\\\n]|\\.)*+'|[()\[\]{}]")
+
+
+def _closing(text: str, start: int) -> int | None:
+    depth = 0
+    for token in _TOKEN.finditer(text, start, min(len(text), start + _LONGEST)):
+        if token[0] in "([{":
+            depth += 1
+        elif token[0] in ")]}":
+            depth -= 1
+            if depth == 0:
+                return token.end()
+    return None

@@ -1,0 +1,165 @@
+"""Text made comparable: what counts as the same word in a language, and what does not.
+
+Normal form: NFKC (half- and full-width, ligatures), marks of direction and zero width removed, digits of any
+script as 0-9, case folded by the language's rules, blanks collapsed (removed where the language writes none),
+surrounding punctuation and Markdown removed. Accents are never removed; Arabic and Hebrew vowel points, which
+writers add or leave out at will, are.
+"""
+
+from __future__ import annotations
+
+import unicodedata
+from functools import lru_cache
+
+import regex
+
+_DIRECTION = regex.compile("[\u200b-\u200f\u202a-\u202e\u2060-\u2064\u2066-\u2069\u061c\ufeff\u00ad\u180e]")
+_TATWEEL = "\u0640"
+_POINTS = regex.compile("[\u064b-\u0655\u0670\u0591-\u05bd\u05bf\u05c1\u05c2\u05c4\u05c5\u05c7]")
+_DIGIT = regex.compile(r"[^\P{Nd}0-9]")
+_BLANKS = regex.compile(r"\s+")
+_PERCENT = regex.compile(r"(?<=\d)\s+%")
+_SPACELESS = frozenset({"zh", "ja", "th", "lo", "km", "my"})
+_SPACELESS_SCRIPT = r"\p{Han}\p{Hiragana}\p{Katakana}\p{Thai}\p{Lao}\p{Khmer}\p{Myanmar}"
+_SPACELESS_LETTER = regex.compile(f"[{_SPACELESS_SCRIPT}]")
+_TOKEN = regex.compile(rf"[{_SPACELESS_SCRIPT}]|[^\W{_SPACELESS_SCRIPT}]+", regex.VERSION1)
+
+_EDGE = (
+    "\"'“”„‟‘’‚‛«»‹›「」『』《》〈〉〝〞()[]{}【】〔〕*_`~!?…。、，；：！？،؛؟।॥۔·—–¿¡:;"
+    " \t\n\r\v\f\x1c\x1d\x1e\x1f\x85\xa0\u1680\u2000\u2001\u2002\u2003\u2004\u2005\u2006\u2007\u2008\u2009\u200a"
+    "\u2028\u2029\u202f\u205f\u3000"
+)
+_SAME = str.maketrans(
+    {
+        "’": "'", "‘": "'", "‛": "'", "ʼ": "'", "`": "'", "´": "'",
+        "“": '"', "”": '"', "„": '"', "‟": '"', "«": '"', "»": '"',
+        "٪": "%", "‰": "‰", "−": "-", "‐": "-", "‑": "-", "⁃": "-", "﹣": "-", "－": "-",
+        "٫": ".", "٬": ",",
+    }
+)  # fmt: skip
+_PERSIAN = str.maketrans({"ي": "ی", "ى": "ی", "ك": "ک"})
+_ARTICLES = {
+    "en": ("a", "an", "the"),
+    "de": ("der", "die", "das", "den", "dem", "des", "ein", "eine", "einen", "einem", "einer", "eines"),
+    "fr": ("le", "la", "les", "l'", "un", "une", "des", "du"),
+    "es": ("el", "la", "los", "las", "un", "una", "unos", "unas"),
+    "it": ("il", "lo", "la", "i", "gli", "le", "l'", "un", "uno", "una", "un'"),
+    "pt": ("o", "a", "os", "as", "um", "uma", "uns", "umas"),
+    "nl": ("de", "het", "een"),
+    "sv": ("en", "ett"),
+    "da": ("en", "et"),
+    "nb": ("en", "et", "ei"),
+    "ca": ("el", "la", "els", "les", "l'", "un", "una"),
+}
+
+
+def base_language(language: str | None) -> str | None:
+    """Return the primary subtag of a BCP 47 tag, in lower case.
+
+    >>> base_language("pt-BR"), base_language(None)
+    ('pt', None)
+    """
+    return language.replace("_", "-").split("-")[0].lower() if language else None
+
+
+def ascii_digits(text: str) -> str:
+    """Return the text with decimal digits of any script written as 0-9.
+
+    >>> ascii_digits("١٨ और १८")
+    '18 और 18'
+    """
+    return _DIGIT.sub(lambda found: str(unicodedata.decimal(found[0], found[0])), text)
+
+
+def without_marks(text: str) -> str:
+    """Remove marks of direction, zero width and stretching, which carry no meaning."""
+    return _DIRECTION.sub("", text).replace(_TATWEEL, "")
+
+
+def fold_case(text: str, language: str | None) -> str:
+    """Fold case by the language's rules: in Turkish and Azerbaijani I belongs to ı and İ to i."""
+    if base_language(language) in {"tr", "az"}:
+        text = unicodedata.normalize("NFC", text).replace("İ", "i").replace("I", "ı")
+    return text.casefold()
+
+
+def fold(text: str, language: str | None = None) -> str:
+    """Return the normal form of a text, its surrounding punctuation kept.
+
+    >>> fold("Fuß"), fold("１２３ＡＢＣ"), fold("A 组", "zh")
+    ('fuss', '123abc', 'a组')
+    """
+    lang = base_language(language)
+    folded = without_marks(unicodedata.normalize("NFKC", text)).translate(_SAME)
+    folded = ascii_digits(_POINTS.sub("", folded))
+    if lang in {"fa", "ur", "ps"}:
+        folded = folded.translate(_PERSIAN)
+    folded = unicodedata.normalize("NFKC", fold_case(_PERCENT.sub("%", folded), lang))
+    return _BLANKS.sub("" if lang in _SPACELESS else " ", folded).strip()
+
+
+def trim(text: str) -> str:
+    """Remove surrounding punctuation, quotes, brackets and Markdown, but never the whole text.
+
+    >>> trim("「東京」"), trim("**42.**"), trim("-5 %"), trim(".5"), trim("...")
+    ('東京', '42', '-5 %', '.5', '...')
+    """
+    trimmed = text.rstrip(f"{_EDGE}.,")
+    while trimmed != (shorter := trimmed.lstrip(_EDGE)) or (trimmed[:1] in {".", ","} and not trimmed[1:2].isdigit()):
+        trimmed = shorter.lstrip(".,") if shorter[:1] in {".", ","} and not shorter[1:2].isdigit() else shorter
+    return trimmed or text.strip()
+
+
+def answer_form(text: str, language: str | None = None) -> str:
+    """Return the form in which whole answers are compared: folded, trimmed, without a leading article.
+
+    Only articles of the item's own language are removed.
+
+    >>> answer_form("The X.", "en"), answer_form("die A 8", "de"), answer_form("die A 8", "en")
+    ('x', 'a 8', 'die a 8')
+    """
+    folded = trim(fold(text, language))
+    for article in _ARTICLES.get(base_language(language) or "", ()):
+        lead = article if article.endswith("'") else f"{article} "
+        if folded.startswith(lead) and len(folded) > len(lead):
+            return folded[len(lead) :].lstrip()
+    return folded
+
+
+def tokens(text: str, language: str | None = None) -> list[str]:
+    """Return the words of a folded text; one token a character in scripts that write no blanks.
+
+    >>> tokens("今天雨"), tokens("the red fox")
+    (['今', '天', '雨'], ['the', 'red', 'fox'])
+    """
+    return _TOKEN.findall(fold(text, language))
+
+
+def writes_blanks(text: str) -> bool:
+    """Return whether no letter of the text is of a script that writes no blanks between words."""
+    return not _SPACELESS_LETTER.search(text)
+
+
+def holds(folded_text: str, value: str, language: str | None = None) -> bool:
+    """Return whether a folded text holds a value.
+
+    A value that begins or ends with a digit is not found inside a longer number ("5" in "15", "1.5", "-5");
+    a short word (three letters or fewer, in a script that writes blanks) is not found inside a longer word.
+
+    >>> holds(fold("Room 15, at 5 p.m."), "5"), holds(fold("Room 15"), "5"), holds(fold("I know"), "no")
+    (True, False, False)
+    """
+    return _finder(value, language).search(folded_text) is not None
+
+
+@lru_cache(maxsize=1024)
+def _finder(value: str, language: str | None) -> regex.Pattern[str]:
+    wanted = trim(fold(value, language))
+    before = after = ""
+    if wanted[0].isdigit():
+        before = r"(?<!\d)(?<!\d[.,'])(?<!(?<!\w)-)"
+    if wanted[-1].isdigit():
+        after = r"(?!\d)(?![.,']\d)"
+    if len(wanted) <= 3 and wanted.isalpha() and writes_blanks(wanted):
+        before, after = r"(?<!\p{L})", r"(?!\p{L})"
+    return regex.compile(before + regex.escape(wanted) + after)
