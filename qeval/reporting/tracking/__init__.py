@@ -47,14 +47,13 @@ def push(run_folder: Path, tracking_uri: str | None, experiment: str, privacy: P
     if reason is not None:
         return _not_sent(run_folder, address, reason)
 
-    from qeval.reporting.tracking.store import QUIET, failures, settings, store  # mlflow takes seconds to import
+    from qeval.reporting.tracking.store import failures, store
 
     artifacts = (run_folder.resolve() / "mlartifacts").as_uri() if tracking_uri is None else None
-    with settings(QUIET):
-        try:
-            stored = store(address.uri, experiment, content, artifacts)
-        except failures() as error:
-            return _not_sent(run_folder, address, _first_line(error))
+    try:
+        stored = store(address.uri, experiment, content, artifacts)
+    except failures() as error:
+        return _not_sent(run_folder, address, _first_line(error))
     url = run_url(address, stored.experiment_id, stored.run_id)
     if stored.privacy == "full" and content.parent.tags["qeval.privacy"] == "hashes":
         return TrackingResult(

@@ -7,9 +7,10 @@ replaced where it holds a parameter with another value, which no server lets any
 from __future__ import annotations
 
 import os
+import re
 import tempfile
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import AbstractContextManager, contextmanager, nullcontext
 from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
@@ -24,13 +25,17 @@ _METRICS_AT_ONCE = 500
 _TAGS_AT_ONCE = 100
 
 QUIET = {
-    "MLFLOW_HTTP_REQUEST_TIMEOUT": "8",
-    "MLFLOW_HTTP_REQUEST_MAX_RETRIES": "1",
     "MLFLOW_SUPPRESS_PRINTING_URL_TO_STDOUT": "true",
     "MLFLOW_DISABLE_TELEMETRY": "true",
     "MLFLOW_LOGGING_LEVEL": "ERROR",
 }
-"""In force around a push: a dead server is given up in seconds, nothing is printed, nobody else is called."""
+"""In force around a push: nothing is printed, and nobody but the store is called."""
+_STRICT = {"MLFLOW_HTTP_REQUEST_TIMEOUT": "8", "MLFLOW_HTTP_REQUEST_MAX_RETRIES": "1"}
+"""For the first request: a server that does not answer is given up in under 30 s."""
+_PATIENT = {"MLFLOW_HTTP_REQUEST_TIMEOUT": "30", "MLFLOW_HTTP_REQUEST_MAX_RETRIES": "2"}
+"""For a server that has answered, and may be busy."""
+_LOCK_WAIT_S = 300
+_DATABASE_FILE = re.compile(r"sqlite(?:\+\w+)?:///([^?]+)")
 
 
 class Stored(NamedTuple):
@@ -70,7 +75,9 @@ def failures() -> tuple[type[Exception], ...]:
 
 
 def store(uri: str, experiment: str, content: Tracked, artifacts: str | None) -> Stored:
-    """Write a job: the parent run, its variants, and last that the parent is finished.
+    """Write a job, while no other process writes to the same database file.
+
+    MLflow creates the tables of a new file step by step, and two processes that do so at once break each other.
 
     Args:
         uri: tracking address.
@@ -82,10 +89,26 @@ def store(uri: str, experiment: str, content: Tracked, artifacts: str | None) ->
         UsageError: the experiment cannot be used.
         MlflowException: and all others of `failures()`.
     """
-    from mlflow import MlflowClient
+    with settings(QUIET), _alone(uri):
+        from mlflow import MlflowClient
 
-    client = MlflowClient(tracking_uri=uri)
-    experiment_id = _experiment(client, experiment, artifacts)
+        client = MlflowClient(tracking_uri=uri)
+        with settings(_STRICT):
+            experiment_id = _experiment(client, experiment, artifacts)
+        with settings(_PATIENT):
+            return _write(client, experiment_id, content)
+
+
+def _alone(uri: str) -> AbstractContextManager[object]:
+    from filelock import FileLock
+
+    file = _DATABASE_FILE.match(uri)
+    # A server keeps order itself, and a database in memory is nobody else's.
+    return FileLock(f"{file[1]}.lock", timeout=_LOCK_WAIT_S) if file else nullcontext()
+
+
+def _write(client: MlflowClient, experiment_id: str, content: Tracked) -> Stored:
+    """Write the parent run, its variants, and last that the parent is finished."""
     parent, finished = _open(client, experiment_id, content.parent)
     if finished and not _more_wanted(parent, content.parent):
         return Stored(experiment_id, parent.info.run_id, new=False, privacy=parent.data.tags.get("qeval.privacy", ""))

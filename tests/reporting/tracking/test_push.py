@@ -221,7 +221,7 @@ def server(tmp_path_factory):
 
 
 def wait_for(url, process, log):
-    for _ in range(240):
+    for _ in range(1000):
         if process.poll() is not None:
             break
         try:
