@@ -153,3 +153,22 @@ def test_listing_and_parsing_import_no_heavy_library():
     )
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     assert done.stdout.strip() == "[]"
+
+
+@pytest.mark.parametrize("name", ["bf16", "fp16"])
+def test_products_in_fp32_are_nearly_those_of_a_processor_with_16_bit_units(name, tiny, reference_logits, monkeypatch):
+    from qeval.variants import dtype
+
+    monkeypatch.setattr(dtype, "_has_units", lambda name: True)
+    native = load_variant(parse_variant(name), tiny, "cpu")
+    monkeypatch.setattr(dtype, "_has_units", lambda name: False)
+    upcast = load_variant(parse_variant(name), tiny, "cpu")
+    assert native.notes == ()
+    assert "computed in fp32" in upcast.notes[0]
+    assert upcast.proof == native.proof
+    assert upcast.model.lm_head.weight is upcast.model.model.embed_tokens.weight
+    # Both lie as far from fp32, and nearer to each other than to it.
+    assert snr_db(reference_logits, logits(upcast.model)) == pytest.approx(
+        snr_db(reference_logits, logits(native.model)), abs=1.5
+    )
+    assert snr_db(logits(native.model), logits(upcast.model)) > snr_db(reference_logits, logits(native.model)) + 1
