@@ -112,6 +112,14 @@ def test_invisible_characters_are_boxed_and_named(html):
     html.encode("utf-8")
 
 
+def test_names_in_titles_and_attributes_hold_no_invisible_character():
+    hidden = "a\u202eb\x00"
+    case = changed(hidden, hidden, "right_to_wrong", suite=hidden, tags={hidden: hidden})
+    html = render_html(full_report(model=hidden, changed=(case,)))
+    assert not re.search("[\x00\u202e]", html)
+    assert "<title>Not comparable: a⟨U+202E⟩b⟨U+0000⟩ | qeval</title>" in html
+
+
 def test_long_answers_are_cut_and_what_is_missing_is_counted(page):
     assert f"{len(HOSTILE['long']) - 6000} more characters are in the record." in "".join(d for _, d in page.texts)
 

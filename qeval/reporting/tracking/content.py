@@ -243,8 +243,17 @@ def _comparison(verdict: Verdict) -> dict[str, float | None]:
     }
 
 
+def finite(metrics: Mapping[str, float | None]) -> dict[str, float]:
+    """Keep what is a number; a store would read NaN back as NaN and infinity as 1.8e308.
+
+    >>> finite({"n": 0, "pass_rate": None, "perplexity": float("inf"), "loss": float("nan")})
+    {'n': 0.0}
+    """
+    return {name: float(value) for name, value in metrics.items() if value is not None and math.isfinite(value)}
+
+
 def _finish(frame: _Frame, draft: _Draft) -> RunContent:
-    known = {name: float(value) for name, value in draft.metrics.items() if value is not None and math.isfinite(value)}
+    known = finite(draft.metrics)
     names = legal_names(draft.metrics)
     unknown = [legal for name, legal in names.items() if name not in known]
     tags = {"qeval.key": draft.key, "qeval.privacy": frame.privacy, **draft.tags}

@@ -30,7 +30,7 @@ QUIET = {
     "MLFLOW_LOGGING_LEVEL": "ERROR",
 }
 """In force around a push: nothing is printed, and nobody but the store is called."""
-_STRICT = {"MLFLOW_HTTP_REQUEST_TIMEOUT": "8", "MLFLOW_HTTP_REQUEST_MAX_RETRIES": "1"}
+_STRICT = {"MLFLOW_HTTP_REQUEST_TIMEOUT": "6", "MLFLOW_HTTP_REQUEST_MAX_RETRIES": "1"}
 """For the first request: a server that does not answer is given up in under 30 s."""
 _PATIENT = {"MLFLOW_HTTP_REQUEST_TIMEOUT": "30", "MLFLOW_HTTP_REQUEST_MAX_RETRIES": "2"}
 """For a server that has answered, and may be busy."""

@@ -6,7 +6,7 @@ import math
 import pytest
 
 from qeval.compare.report import SliceKey
-from qeval.reporting.tracking.content import tracked, with_baseline
+from qeval.reporting.tracking.content import finite, tracked, with_baseline
 from qeval.reporting.tracking.privacy import case_table, redact_report
 from qeval.reporting.verdict import load_report, render_verdict
 from tests.reporting.fake import full_report, variant, verdict
@@ -72,6 +72,10 @@ def test_what_has_no_cases_is_counted_and_named_but_never_a_number(run_folder):
     assert name not in baseline.metrics
     assert name in baseline.tags["qeval.undefined_metrics"].split(", ")
     assert all(math.isfinite(value) for run in runs(run_folder, "full") for value in run.metrics.values())
+
+
+def test_neither_none_nor_nan_nor_infinity_is_a_metric():
+    assert finite({"n": 0, "a": None, "b": math.inf, "c": -math.inf, "d": math.nan}) == {"n": 0.0}
 
 
 def test_differences_stand_under_the_baselines_run(run_folder):

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import multiprocessing
 import os
+import signal
 import socket
 import subprocess
 import sys
@@ -123,7 +124,7 @@ def test_pushing_twice_changes_nothing(run_folder):
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("steps", [1, 2, 4, 7])
+@pytest.mark.parametrize("steps", [1, 4])
 def test_a_push_that_died_half_way_is_completed_without_doubling(run_folder, monkeypatch, steps):
     from mlflow import MlflowClient
 
@@ -140,7 +141,7 @@ def test_a_push_that_died_half_way_is_completed_without_doubling(run_folder, mon
     monkeypatch.setattr(MlflowClient, "log_artifacts", whole)
     mended = push(run_folder, None, "nightly", "hashes")
     assert mended.pushed
-    assert broken.pushed is (steps == 7)
+    assert not broken.pushed
     runs = all_runs(store_of(run_folder))
     assert len(runs) == 1 + len(secret_report().variants)
     assert {run.info.status for run in runs} == {"FINISHED"}
@@ -206,7 +207,7 @@ def server(tmp_path_factory):
     port = free_port()
     command = [sys.executable, "-m", "mlflow", "server", "--host", "127.0.0.1", "--port", str(port), "--workers", "1"]
     command += ["--backend-store-uri", store_of(folder), "--artifacts-destination", str(folder / "artifacts")]
-    environment = {**os.environ, "MLFLOW_DISABLE_TELEMETRY": "true"}
+    environment = {**os.environ, "MLFLOW_DISABLE_TELEMETRY": "true", "MLFLOW_SERVER_ENABLE_JOB_EXECUTION": "false"}
     with (folder / "log.txt").open("w") as log:
         process = subprocess.Popen(
             command, stdout=log, stderr=subprocess.STDOUT, env=environment, cwd=folder, start_new_session=True
@@ -216,8 +217,9 @@ def server(tmp_path_factory):
         wait_for(f"{uri}/health", process, folder / "log.txt")
         yield uri, folder
     finally:
-        os.killpg(process.pid, 15)
-        process.wait(timeout=30)
+        # Its workers do not all heed a polite request; nothing of it is needed any more.
+        os.killpg(process.pid, signal.SIGKILL)
+        process.wait(timeout=60)
 
 
 def wait_for(url, process, log):
