@@ -95,6 +95,8 @@ class RecordHeader(Strict):
     level: ComparabilityLevel = "token_ids"
     rendering: Rendering | None = None
     proof: Proof | None = None
+    notes: tuple[str, ...] = ()
+    """What people should know about how the variant computes here, such as a kernel that is emulated."""
     environment: Environment
     state: State = "running"
     state_detail: str = ""

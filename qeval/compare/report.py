@@ -130,6 +130,8 @@ class VariantSummary(Strict):
     state: State
     state_detail: str
     proof: Proof | None
+    notes: tuple[str, ...] = ()
+    """How it computes here, such as a kernel that is emulated."""
     load_s: float | None
     run_s: float | None
     tokens_per_s: float | None

@@ -18,6 +18,7 @@ def summarise(record: Record) -> VariantSummary:
         state=header.state,
         state_detail=header.state_detail,
         proof=header.proof,
+        notes=header.notes,
         load_s=measured.load_s,
         run_s=measured.run_s,
         tokens_per_s=measured.tokens_per_s,

@@ -1,4 +1,4 @@
-"""The body of a variant's process: load, prove, answer, grade, append.
+"""The process of a variant: its surroundings, and how it ends.
 
 It is started fresh for one variant and ends with it. What libraries print goes to the record's log.txt. When the
 parent dies, it dies too, so that a resumed run never meets an older writer.
@@ -12,42 +12,14 @@ import sys
 import threading
 import time
 import traceback
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from contextlib import contextmanager
-from datetime import UTC, datetime
 from multiprocessing import connection, parent_process
 from pathlib import Path
 
-from qeval.engines.base import DECODING, Engine, Generation, Prompt
 from qeval.errors import QevalError, UsageError
-from qeval.evidence import Proof
-from qeval.grading import Question, grade_outcome
-from qeval.jsonl import append_lines
-from qeval.outcome import Outcome
-from qeval.record import (
-    OUTCOMES_FILE,
-    RECORD_FILE,
-    Measurements,
-    ModelInfo,
-    RecordHeader,
-    SuiteInfo,
-    load_header,
-    save_cases,
-    save_header,
-)
-from qeval.runner.batches import Batch, batches_digest, plan_batches, plan_self_check
-from qeval.runner.case_info import case_info
-from qeval.runner.environment import (
-    device_peak_memory_bytes,
-    peak_memory_bytes,
-    read_environment,
-    resident_memory_bytes,
-)
-from qeval.runner.resume import Kept, check_same_identity, keep_whole_batches
-from qeval.runner.task import Advanced, Done, Failed, Planned, Said, Stage, Step, Task
-
-Say = Callable[[Said], None]
-Clock = Callable[[], float]
+from qeval.runner.answer import run_task
+from qeval.runner.task import Done, Failed, Task
 
 _WRITER_WAIT_S = 60.0
 
@@ -73,160 +45,6 @@ def main(task: Task, pipe: connection.Connection) -> None:
     except Exception as error:  # noqa: BLE001 - the process boundary: told to the parent, with its traceback in the log
         traceback.print_exc()
         pipe.send(Failed("crashed", f"{type(error).__name__}: {error}"))
-
-
-def run_task(task: Task, say: Say, clock: Clock) -> None:
-    """Load the variant, answer what is missing, and complete the record."""
-    say(Stage("loading"))
-    started = clock()
-    engine, proof, model = _load(task)
-    loaded = Measurements(
-        started_at=datetime.now(UTC).isoformat(timespec="seconds"),
-        load_s=clock() - started,
-        memory_after_load_bytes=resident_memory_bytes(),
-    )
-    say(Stage("reading cases"))
-    prompts = [engine.render(suite.name, case) for suite in task.suites for case in suite.cases]
-    batches = _plan(task, engine, prompts)
-    header = _header(task, engine, proof, model, batches)
-    kept = _begin(task, header, batches)
-    header = header.model_copy(update={"measurements": _continued(kept.measurements, loaded)})
-    save_header(task.folder, header)
-    say(Planned(sum(len(batch.prompts) for batch in batches), kept.answers))
-    say(Stage("answering"))
-    for batch in batches:
-        if (batch.repeat, batch.number) in kept.batches:
-            continue
-        batch_started = clock()
-        outcomes = _answer(engine, batch, say)
-        append_lines(task.folder / OUTCOMES_FILE, [outcome.model_dump(mode="json") for outcome in outcomes])
-        measured = _measured(header.measurements, outcomes, clock() - batch_started)
-        header = header.model_copy(update={"measurements": measured})
-        save_header(task.folder, header)
-        say(Advanced(len(outcomes)))
-    save_header(task.folder, header.model_copy(update={"state": "complete"}))
-
-
-def _plan(task: Task, engine: Engine, prompts: list[Prompt]) -> list[Batch]:
-    """Plan both passes; cases that cannot fit in the context come last, as a batch that is only written down."""
-    fitting = [prompt for prompt in prompts if not _too_long(engine, prompt)]
-    first = plan_batches(fitting, task.batch_size, task.batch_tokens)
-    second = plan_self_check(fitting, task.self_check, task.batch_size, task.batch_tokens, task.seed)
-    refused = tuple(prompt for prompt in prompts if _too_long(engine, prompt))
-    return [*first, *second, *([Batch(0, len(first), refused)] if refused else [])]
-
-
-def _begin(task: Task, header: RecordHeader, batches: list[Batch]) -> Kept:
-    """Start a fresh record, or take over what an interrupted one holds in whole batches."""
-    if task.resume and (task.folder / RECORD_FILE).exists():
-        check_same_identity(load_header(task.folder), header)
-        return keep_whole_batches(task.folder, batches)
-    save_cases(task.folder, tuple(case_info(suite.name, case) for suite in task.suites for case in suite.cases))
-    (task.folder / OUTCOMES_FILE).write_bytes(b"")
-    return Kept(frozenset(), 0, None)
-
-
-def _continued(before: Measurements | None, loaded: Measurements) -> Measurements:
-    if before is None:
-        return loaded
-    return before.model_copy(update={"attempts": before.attempts + 1, "load_s": loaded.load_s})
-
-
-def _measured(before: Measurements, outcomes: list[Outcome], seconds: float) -> Measurements:
-    run_s = (before.run_s or 0.0) + seconds
-    generated = before.generated_tokens + sum(len(outcome.token_ids) for outcome in outcomes)
-    return before.model_copy(
-        update={
-            "run_s": run_s,
-            "prompt_tokens": before.prompt_tokens + sum(outcome.prompt_tokens or 0 for outcome in outcomes),
-            "generated_tokens": generated,
-            "tokens_per_s": generated / run_s if run_s > 0 else None,
-            "peak_memory_bytes": max((before.peak_memory_bytes or 0, peak_memory_bytes() or 0)) or None,
-            "device_peak_memory_bytes": device_peak_memory_bytes(),
-        }
-    )
-
-
-def _answer(engine: Engine, batch: Batch, say: Say) -> list[Outcome]:
-    """Answer and grade a batch; cases that cannot fit are not shown to the engine."""
-    if _too_long(engine, batch.prompts[0]):
-        return [_outcome(prompt, _refused(engine, prompt), batch) for prompt in batch.prompts]
-    generations = engine.answer(batch.prompts, lambda tokens: say(Step(tokens)))
-    return [_outcome(prompt, generation, batch) for prompt, generation in zip(batch.prompts, generations, strict=True)]
-
-
-def _too_long(engine: Engine, prompt: Prompt) -> bool:
-    limit = engine.context_tokens
-    return limit is not None and len(prompt.token_ids) + prompt.case.max_new_tokens > limit
-
-
-def _refused(engine: Engine, prompt: Prompt) -> Generation:
-    return Generation(
-        status="over_context",
-        detail=(
-            f"{len(prompt.token_ids)} prompt tokens and up to {prompt.case.max_new_tokens} of answer "
-            f"do not fit in a context of {engine.context_tokens}"
-        ),
-    )
-
-
-def _outcome(prompt: Prompt, generation: Generation, batch: Batch) -> Outcome:
-    outcome = Outcome(
-        suite=prompt.suite,
-        case=prompt.case.id,
-        repeat=batch.repeat,
-        batch=batch.number,
-        status=generation.status,
-        detail=generation.detail,
-        failure=generation.failure,
-        text=generation.text,
-        token_ids=generation.token_ids,
-        tool_calls=generation.tool_calls,
-        finish=generation.finish,
-        prompt_tokens=len(prompt.token_ids),
-        prompt_hash=prompt.digest,
-    )
-    return grade_outcome(outcome, prompt.case.graders, Question(prompt.case.tags.get("lang"), prompt.case.tools))
-
-
-def _load(task: Task) -> tuple[Engine, Proof | None, ModelInfo]:
-    if task.model is None:
-        from qeval.engines.scripted import ScriptedEngine, load_script, script_identity
-
-        if task.script is None:
-            raise UsageError("the scripted engine needs a script.")
-        scripted = ScriptedEngine(load_script(task.script), task.name)
-        return scripted, None, ModelInfo(name="script", fingerprint=script_identity(task.script))
-    import torch
-
-    from qeval.engines.transformers import TransformersEngine
-    from qeval.models.identity import model_info
-    from qeval.variants.load import load_variant
-
-    torch.set_num_threads(task.threads)
-    torch.manual_seed(task.seed)
-    loaded = load_variant(task.spec, task.model, task.device)
-    engine = TransformersEngine(loaded.model, loaded.tokenizer, task.device)
-    return engine, loaded.proof, model_info(task.model, loaded.tokenizer, engine.context_tokens)
-
-
-def _header(task: Task, engine: Engine, proof: Proof | None, model: ModelInfo, batches: list[Batch]) -> RecordHeader:
-    return RecordHeader(
-        variant=task.name,
-        engine=engine.name,
-        format=task.spec.text,
-        model=model,
-        suites={
-            suite.name: SuiteInfo(version=suite.version, size=suite.size, digest=suite.digest, n_cases=len(suite.cases))
-            for suite in task.suites
-        },
-        decoding={**DECODING, "seed": task.seed, "batch_size": task.batch_size, "batch_tokens": task.batch_tokens},
-        batches=batches_digest(batches),
-        level=engine.level,
-        rendering=engine.rendering,
-        proof=proof,
-        environment=read_environment(task.device, task.threads),
-    )
 
 
 @contextmanager

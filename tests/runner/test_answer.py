@@ -10,7 +10,7 @@ import pytest
 from qeval.engines.base import DECODING
 from qeval.errors import UsageError
 from qeval.record import OUTCOMES_FILE, load_record
-from qeval.runner.child import run_task
+from qeval.runner.answer import run_task
 from qeval.runner.plan import load_plan, resolve_plan
 from qeval.runner.task import Advanced, Planned, Said, Task
 from tests.cli.job_files import write_job
