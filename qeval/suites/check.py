@@ -7,6 +7,7 @@ from typing import Any, NamedTuple
 
 from qeval.errors import UsageError
 from qeval.grading import check_grader
+from qeval.grading._schema import BadSchemaError, check_schema
 from qeval.jsonl import dumps
 from qeval.strict import validate
 from qeval.suites.case import Case
@@ -68,6 +69,9 @@ def _check_case(item: RawCase, max_new_tokens: int | None, seen_schemas: set[str
     case = validate(Case, value, where)
     for grader in case.graders:
         check_grader(grader, where)
+        if "schema" in grader:
+            # The grader has checked it; most often it is the response schema as well.
+            seen_schemas.add(dumps(grader["schema"]))
     for label, schema in _schemas(case):
         _check_schema(schema, f"{where}, {label}", seen_schemas)
     names = [tool.name for tool in case.tools]
@@ -96,16 +100,12 @@ def _schemas(case: Case) -> Iterator[tuple[str, dict[str, Any]]]:
 
 
 def _check_schema(schema: dict[str, Any], where: str, seen: set[str]) -> None:
-    """Refuse what is no JSON Schema; generated suites repeat the same few, so each is checked once."""
+    """Refuse what is no usable JSON Schema; generated suites repeat the same few, so each is checked once."""
     text = dumps(schema)
     if text in seen:
         return
-    from jsonschema.exceptions import SchemaError
-    from jsonschema.validators import Draft202012Validator, validator_for
-
     try:
-        validator_for(schema, default=Draft202012Validator).check_schema(schema)
-    except SchemaError as error:
-        path = ".".join(str(part) for part in error.absolute_path) or "the whole"
-        raise UsageError(f"{where}: not a JSON Schema, at {path}: {error.message}") from error
+        check_schema(schema)
+    except BadSchemaError as error:
+        raise UsageError(f"{where}: the JSON Schema cannot be used: {error}.") from error
     seen.add(text)

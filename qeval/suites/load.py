@@ -72,7 +72,7 @@ def find(name: str | Path) -> Path:
         return path.parent
     if path.is_dir() or path.is_file():
         return path
-    if path.suffix or len(path.parts) > 1:
+    if path.suffix or "/" in str(name) or isinstance(name, Path):
         raise UsageError(f"{path}: no such suite folder or file. Built-in suites: {', '.join(sorted(names))}.")
     raise unknown_name("suite", str(name), names)
 

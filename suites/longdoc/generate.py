@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+import hashlib
+from collections.abc import Callable, Iterator
+from itertools import cycle
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -11,20 +13,25 @@ from qeval.suites.draw import Draw
 
 # (length in thousands of tokens, documents, questions each)
 PLAN = {
-    "smoke": ((0.5, 10, 3), (1, 1, 2), (2, 1, 1)),
-    "standard": ((0.5, 36, 4), (1, 20, 4), (2, 12, 4), (4, 8, 4), (6, 4, 4)),
-    "full": ((0.5, 90, 5), (1, 56, 5), (2, 34, 5), (4, 22, 5), (6, 14, 5)),
+    "smoke": ((0.3, 10, 3), (1, 1, 2), (2, 1, 1)),
+    "standard": ((0.3, 20, 4), (0.5, 20, 4), (1, 16, 4), (2, 12, 4), (4, 8, 4), (6, 4, 4)),
+    "full": ((0.3, 54, 5), (0.5, 54, 5), (1, 44, 5), (2, 32, 5), (4, 20, 5), (6, 12, 5)),
 }
-CHARACTERS_PER_TOKEN = {"table": 3.0, "code": 3.0, "log": 3.6}
-"""Rough, so that tables and code do not come out longer than prose; 4 for all others."""
+CHARACTERS_PER_TOKEN = {"table": 3.0, "code": 2.8, "log": 3.3, "chat": 3.5}
+"""As the embedded model's tokenizer counts, so that all kinds come out equally long; 3.8 for the others."""
+# The order in which questions come round: 34, which has no factor in common with the questions a document gets.
 ROUND = (
-    "single", "check", "rule", "lookup", "update", "most", "single", "absent", "rule",
-    "owner", "check", "several", "single", "update", "count", "chain", "list",
+    "single", "choice", "rule", "check", "update", "most", "choice", "compare", "lookup", "absent",
+    "rule", "choice", "several", "check", "update", "single", "count", "compare", "choice", "rule",
+    "chain", "check", "choice", "update", "owner", "list", "compare", "single", "rule", "absent",
+    "choice", "check", "update", "count",
 )  # fmt: skip
 DIFFICULTY = {
-    "single": "easy", "lookup": "easy", "owner": "easy", "check": "medium", "rule": "medium", "update": "medium",
+    "single": "easy", "lookup": "easy", "owner": "easy", "choice": "easy",
+    "check": "medium", "compare": "medium", "rule": "medium", "update": "medium",
 }  # fmt: skip
-COPIES = frozenset({"single", "lookup", "owner"})
+COPIES = frozenset({"single", "choice", "lookup", "owner"})
+"""Questions that whoever copies the right line has answered."""
 ABSENT = "not stated"
 INSTRUCTION = f'Answer with a few words from the text. If the text does not say, answer "{ABSENT}".'
 
@@ -35,6 +42,8 @@ class Line(NamedTuple):
     text: str
     value: str | int
     ask: str
+    kind: str
+    """Which of the bank's values it is."""
 
 
 class Record(NamedTuple):
@@ -71,50 +80,62 @@ class Question(NamedTuple):
     text: str
     graders: list[dict[str, Any]]
     needs: list[str]
+    kind: str = ""
 
 
 def generate(size: str, seed: int) -> list[dict[str, Any]]:
     """Return the cases of a size."""
     bank = read_bank(Path(__file__).with_name("bank.yaml"))
     plans = [(length, n_asked) for length, n_documents, n_asked in PLAN[size] for _ in range(n_documents)]
+    turns = cycle(ROUND)
     cases: list[dict[str, Any]] = []
     for number, (length, n_asked) in enumerate(plans):
         kind = list(bank["kinds"])[number % len(bank["kinds"])]
+        cluster = f"{size}-{number:03d}"
         document = _write(Draw(seed, size, number), bank, kind, length)
-        for _ in range(n_asked):
-            cases.append(_case(len(cases), seed, bank, document, (kind, length, f"{size}-{number}")))
+        questions = _questions(Draw(seed, cluster), bank, document, n_asked, turns)
+        tags = {"lang": "en", "document": kind, "length": f"{length:g}k"}
+        cases += [_case(document, question, cluster, tags) for question in questions]
     return cases
 
 
-def _case(
-    number: int, seed: int, bank: dict[str, Any], document: Document, place: tuple[str, float, str]
-) -> dict[str, Any]:
-    kind, length, cluster = place
-    draw = Draw(seed, cluster, number)
-    sort = ROUND[number % len(ROUND)]
-    example = draw.pick(document.topics[:2])
-    asked = MAKERS[sort](draw, bank["questions"], document)
+def _questions(
+    draw: Draw, bank: dict[str, Any], document: Document, n_asked: int, turns: Iterator[str]
+) -> list[Question]:
+    """Return different questions about a document, of the kinds whose turn it is."""
+    questions: dict[str, Question] = {}
+    while len(questions) < n_asked:
+        kind = next(turns)
+        question = MAKERS[kind](draw, bank, document)._replace(kind=kind)
+        questions.setdefault(question.text, question)
+    return list(questions.values())
+
+
+def _case(document: Document, question: Question, cluster: str, tags: dict[str, str]) -> dict[str, Any]:
     text = "\n".join(document.lines)
+    first, second = document.topics[:2]
+    number = hashlib.sha256(question.text.encode()).hexdigest()[:6]
     return {
-        "id": f"longdoc-{cluster}-{number:04d}",
+        "id": f"longdoc-{cluster}-{question.kind}-{number}",
         "messages": [
             {"role": "system", "content": INSTRUCTION},
-            {"role": "user", "content": f"{text}\n\n{example.ask}"},
-            {"role": "assistant", "content": str(example.value)},
-            {"role": "user", "content": asked.text},
+            # Two questions with their answers, the same for all questions about a document.
+            {"role": "user", "content": f"{text}\n\n{first.ask}"},
+            {"role": "assistant", "content": str(first.value)},
+            {"role": "user", "content": second.ask},
+            {"role": "assistant", "content": str(second.value)},
+            {"role": "user", "content": question.text},
         ],
-        "graders": asked.graders,
+        "graders": question.graders,
         "tags": {
-            "kind": sort,
-            "lang": "en",
-            "document": kind,
-            "length": f"{length:g}k",
-            "depth": _depth(text, asked.needs),
-            "difficulty": DIFFICULTY.get(sort, "hard"),
-            "copy": "yes" if sort in COPIES else "no",
+            **tags,
+            "kind": question.kind,
+            "depth": _depth(text, question.needs),
+            "difficulty": DIFFICULTY.get(question.kind, "hard"),
+            "copy": "yes" if question.kind in COPIES else "no",
         },
         "cluster": cluster,
-        "max_new_tokens": 20 if sort in {"several", "list"} else 12,
+        "max_new_tokens": 20 if question.kind in {"several", "list"} else 12,
     }
 
 
@@ -138,15 +159,15 @@ def _write(draw: Draw, bank: dict[str, Any], kind: str, length: float) -> Docume
         changed = _line(draw, values, chosen[5])
     people = draw.shuffled(values["person"]["values"])
     rule, late, ask = draw.pick(form["roles"])
-    role = Line(rule.format(people.pop()), "", ask)
-    role = role._replace(value=_only(values["person"]["values"], role.text))
+    person = people.pop()
+    role = Line(rule.format(person), person, ask, "person")
     records = _records(draw, values, form["record"], people)
     places = list(dict.fromkeys(record.place for record in records))
     keepers = {place: people.pop() for place in places}
     keeper_lines = [bank["keeper"].format(person=person, place=place) for place, person in keepers.items()]
     parts = [[line.text] for line in topics] + [[record.text] for record in records] + [[line] for line in keeper_lines]
     parts += [[late], [form["change"], changed.text]]
-    wanted = length * 1000 * CHARACTERS_PER_TOKEN.get(kind, 4.0) * 0.75
+    wanted = length * 1000 * CHARACTERS_PER_TOKEN.get(kind, 3.8)
     body = _fill(draw, values, form["filler"], parts, int(wanted))
     # The rule opens the document; what a later line replaces stands right after it.
     lines = [_fresh(draw, values, form["title"]), role.text, before.text, *body]
@@ -156,7 +177,7 @@ def _write(draw: Draw, bank: dict[str, Any], kind: str, length: float) -> Docume
 def _line(draw: Draw, values: dict[str, Any], topic: list[str]) -> Line:
     text, ask, kind = topic
     value = _value(draw, values[kind])
-    return Line(text.format(value), value, ask)
+    return Line(text.format(value), value, ask, kind)
 
 
 def _value(draw: Draw, bank: dict[str, Any]) -> str | int:
@@ -164,10 +185,6 @@ def _value(draw: Draw, bank: dict[str, Any]) -> str | int:
         return draw.whole(*bank["range"])
     value: str = draw.pick(bank["values"])
     return value
-
-
-def _only(names: list[str], text: str) -> str:
-    return next(name for name in names if name in text)
 
 
 def _records(draw: Draw, values: dict[str, Any], form: str, people: list[str]) -> list[Record]:
@@ -213,84 +230,106 @@ def _bare(value: str) -> str:
     return value.removeprefix("the ")
 
 
-def _single(draw: Draw, questions: dict[str, str], document: Document) -> Question:
+def _single(draw: Draw, bank: dict[str, Any], document: Document) -> Question:
     line = draw.pick(document.topics[2:])
     return Question(line.ask, [_grader(line.value)], [line.text])
 
 
-def _check(draw: Draw, questions: dict[str, str], document: Document) -> Question:
+def _choice(draw: Draw, bank: dict[str, Any], document: Document) -> Question:
+    """Ask for a fact and name two values, one of which the document gives."""
+    line = draw.pick(document.topics[2:])
+    other = line.value
+    while other == line.value:
+        other = _value(draw, bank["values"][line.kind])
+    first, second = draw.shuffled([line.value, other])
+    graders = [_grader(line.value), {"kind": "not_contains", "value": str(other)}]
+    return Question(f"{line.ask} {first} or {second}?", graders, [line.text])
+
+
+def _check(draw: Draw, bank: dict[str, Any], document: Document) -> Question:
     """Is a line right? Where it is not, another register line's number stands in it."""
     record, other = draw.sample(document.records, 2)
     right = draw.pick([True, False])
     line = record.text if right else record.text.replace(str(record.number), str(other.number))
+    return Question(bank["questions"]["check"].format(line=line), _yes_or_no(right), [record.text])
+
+
+def _compare(draw: Draw, bank: dict[str, Any], document: Document) -> Question:
+    first, second = draw.sample(document.records, 2)
+    question = bank["questions"]["compare"].format(first=first.thing, second=second.thing)
+    return Question(question, _yes_or_no(first.number > second.number), [first.text, second.text])
+
+
+def _yes_or_no(right: bool) -> list[dict[str, Any]]:
     words = ("yes", "no") if right else ("no", "yes")
-    graders = [{"kind": "contains", "value": words[0]}, {"kind": "not_contains", "value": words[1]}]
-    return Question(questions["check"].format(line=line), graders, [record.text])
+    return [{"kind": "contains", "value": words[0]}, {"kind": "not_contains", "value": words[1]}]
 
 
-def _rule(draw: Draw, questions: dict[str, str], document: Document) -> Question:
+def _rule(draw: Draw, bank: dict[str, Any], document: Document) -> Question:
     return Question(document.role.ask, [_grader(document.role.value)], [document.role.text, document.role_line])
 
 
-def _update(draw: Draw, questions: dict[str, str], document: Document) -> Question:
+def _update(draw: Draw, bank: dict[str, Any], document: Document) -> Question:
     graders = [_grader(document.changed.value)]
     if isinstance(document.before.value, str):
         graders.append({"kind": "not_contains", "value": document.before.value})
     return Question(document.changed.ask, graders, [document.changed.text, document.before.text])
 
 
-def _absent(draw: Draw, questions: dict[str, str], document: Document) -> Question:
+def _absent(draw: Draw, bank: dict[str, Any], document: Document) -> Question:
     return Question(document.missing.ask, [{"kind": "contains", "value": ABSENT}], [])
 
 
-def _several(draw: Draw, questions: dict[str, str], document: Document) -> Question:
+def _several(draw: Draw, bank: dict[str, Any], document: Document) -> Question:
     first, second = draw.sample(document.topics[2:], 2)
     values = [str(first.value), str(second.value)]
     return Question(f"{first.ask} {second.ask}", [{"kind": "contains", "values": values}], [first.text, second.text])
 
 
-def _lookup(draw: Draw, questions: dict[str, str], document: Document) -> Question:
+def _lookup(draw: Draw, bank: dict[str, Any], document: Document) -> Question:
     record = draw.pick(document.records)
-    return Question(questions["lookup"].format(thing=record.thing), [_grader(record.number)], [record.text])
+    return Question(bank["questions"]["lookup"].format(thing=record.thing), [_grader(record.number)], [record.text])
 
 
-def _owner(draw: Draw, questions: dict[str, str], document: Document) -> Question:
+def _owner(draw: Draw, bank: dict[str, Any], document: Document) -> Question:
     record = draw.pick(document.records)
-    return Question(questions["owner"].format(thing=record.thing), [_grader(record.person)], [record.text])
+    return Question(bank["questions"]["owner"].format(thing=record.thing), [_grader(record.person)], [record.text])
 
 
-def _chain(draw: Draw, questions: dict[str, str], document: Document) -> Question:
+def _chain(draw: Draw, bank: dict[str, Any], document: Document) -> Question:
     record = draw.pick(document.records)
     graders = [_grader(document.keepers[record.place])]
-    return Question(questions["chain"].format(thing=record.thing), graders, [record.text])
+    return Question(bank["questions"]["chain"].format(thing=record.thing), graders, [record.text])
 
 
-def _count(draw: Draw, questions: dict[str, str], document: Document) -> Question:
+def _count(draw: Draw, bank: dict[str, Any], document: Document) -> Question:
     place = draw.pick(document.records).place
     found = [record.text for record in document.records if record.place == place]
-    return Question(questions["count"].format(place=place), [_grader(len(found))], found)
+    return Question(bank["questions"]["count"].format(place=place), [_grader(len(found))], found)
 
 
-def _list(draw: Draw, questions: dict[str, str], document: Document) -> Question:
+def _list(draw: Draw, bank: dict[str, Any], document: Document) -> Question:
     place = draw.pick(document.records).place
     found = [record for record in document.records if record.place == place]
     others = [record.thing for record in document.records if record.place != place]
     graders: list[dict[str, Any]] = [{"kind": "contains", "values": [record.thing for record in found]}]
     graders.append({"kind": "not_contains", "values": others})
-    return Question(questions["list"].format(place=place), graders, [record.text for record in found])
+    return Question(bank["questions"]["list"].format(place=place), graders, [record.text for record in found])
 
 
-def _most(draw: Draw, questions: dict[str, str], document: Document) -> Question:
+def _most(draw: Draw, bank: dict[str, Any], document: Document) -> Question:
     most = max(document.records, key=lambda record: record.number)
     others = [record.thing for record in document.records if record is not most]
     graders: list[dict[str, Any]] = [{"kind": "contains", "value": most.thing}]
     graders.append({"kind": "not_contains", "values": others})
-    return Question(questions["most"], graders, [most.text])
+    return Question(bank["questions"]["most"], graders, [most.text])
 
 
-MAKERS: dict[str, Callable[[Draw, dict[str, str], Document], Question]] = {
+MAKERS: dict[str, Callable[[Draw, dict[str, Any], Document], Question]] = {
     "single": _single,
+    "choice": _choice,
     "check": _check,
+    "compare": _compare,
     "rule": _rule,
     "update": _update,
     "absent": _absent,

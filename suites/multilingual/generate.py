@@ -11,14 +11,15 @@ from qeval.suites.bank import read_bank
 from qeval.suites.draw import Draw
 
 N_CASES = {"smoke": 33, "standard": 320, "full": 1080}
-# Eleven kinds against twelve languages: each pair comes once in 132 cases.
+# Thirteen places against twelve languages: each pair comes once in 156 cases.
 ROUND = (
-    "extract", "to_english", "judge", "cross", "choose", "from_english",
-    "next_day", "extract", "write", "digits", "judge",
+    "extract", "to_english", "judge", "next_day", "extract", "reply", "to_english", "cross",
+    "from_english", "judge", "extract", "choose", "digits",
 )  # fmt: skip
+# A translation from a script other than Latin is hard as well.
 DIFFICULTY = {
     "extract": "easy", "cross": "easy", "to_english": "medium", "judge": "medium", "choose": "medium",
-    "write": "medium", "from_english": "hard", "next_day": "hard", "digits": "hard",
+    "reply": "medium", "from_english": "hard", "next_day": "hard", "digits": "hard",
 }  # fmt: skip
 
 
@@ -89,7 +90,7 @@ def _case(number: int, kind: str, language: Language, talk: Talk) -> dict[str, A
             "kind": kind,
             "lang": language.code,
             "script": language.own["script"],
-            "difficulty": DIFFICULTY[kind],
+            "difficulty": _difficulty(kind, language),
             "copy": "yes" if kind in {"extract", "cross"} else "no",
         },
         "cluster": f"{language.code}-{talk.group}",
@@ -97,25 +98,40 @@ def _case(number: int, kind: str, language: Language, talk: Talk) -> dict[str, A
     }
 
 
+def _difficulty(kind: str, language: Language) -> str:
+    return "hard" if kind == "to_english" and language.own["script"] != "Latin" else DIFFICULTY[kind]
+
+
 def _extract(draw: Draw, language: Language) -> Talk:
-    group, facts = _text(draw, language)
-    shown, asked = draw.sample(facts, 2)
-    text = _join(facts, language)
-    turns = [f"{text}\n{shown.question}", shown.value, asked.question]
-    return Talk(language.own["short"], turns, [_value_grader(asked)], group)
+    return _read(draw, language, language.own["short"], english=False)
 
 
 def _cross(draw: Draw, language: Language) -> Talk:
-    group, facts = _text(draw, language)
-    shown, asked = draw.sample(facts, 2)
-    text = _join(facts, language)
     system = f"Answer the question about the {language.own['name']} text with a word or number from the text."
-    return Talk(system, [f"{text}\n{shown.english}", shown.value, asked.english], [_value_grader(asked)], group)
+    return _read(draw, language, system, english=True)
+
+
+def _read(draw: Draw, language: Language, system: str, *, english: bool) -> Talk:
+    """Two texts with their answers as examples, and a third with the same question."""
+    group = draw.pick(list(language.shared["texts"]))
+    places = draw.sample(range(3), 2)
+    turns: list[str] = []
+    while True:
+        facts = _facts(draw, language, group)
+        asked = facts[places[0]]
+        if asked.value in turns:
+            continue
+        text = _join([facts[place] for place in sorted(places)], language)
+        turns.append(f"{text}\n{asked.english if english else asked.question}")
+        if len(turns) == 5:
+            return Talk(system, turns, [_value_grader(asked)], group)
+        turns.append(asked.value)
 
 
 def _judge(draw: Draw, language: Language) -> Talk:
     """Two claims about a text are judged as an example, one of them true; the third is asked."""
-    group, facts = _text(draw, language)
+    group = draw.pick(list(language.shared["texts"]))
+    facts = _facts(draw, language, group)
     order, own = draw.shuffled(facts), language.own
     truths = [*draw.shuffled([True, False]), draw.pick([True, False])]
     claims = [fact.sentence if true else fact.untrue for fact, true in zip(order, truths, strict=True)]
@@ -179,22 +195,17 @@ def _digits(draw: Draw, language: Language) -> Talk:
     return Talk(language.own["short"], turns, [{"kind": "number", "value": asked[1], "which": "first"}], "numbers")
 
 
-def _write(draw: Draw, language: Language) -> Talk:
-    """A sentence with a given word: in the right language, with the word, and not the instruction again."""
-    category = draw.pick(["animal", "food", "thing", "nature"])
-    word = draw.pick(language.own["words"][category])
-    asked = language.own["write"]
-    instruction = max(asked.split("{word}"), key=len).strip(" .。«»„“”「」:")
-    graders = [
-        {"kind": "language", "lang": language.code},
-        {"kind": "not_contains", "value": instruction},
-    ]
-    return Talk(f"You answer in {language.own['name']}.", [asked.format(word=word)], graders, "write", 24)
-
-
-def _text(draw: Draw, language: Language) -> tuple[str, list[Fact]]:
-    """Draw a short text: the name of its template, and its three facts."""
+def _reply(draw: Draw, language: Language) -> Talk:
+    """English questions answered in another language: the third answer must be in that language, whatever it says."""
     group = draw.pick(list(language.shared["texts"]))
+    first, second, asked = draw.shuffled(_facts(draw, language, group))
+    system = f"You answer every question in {language.own['name']}, with one short sentence."
+    turns = [first.english, first.sentence, second.english, second.sentence, asked.english]
+    return Talk(system, turns, [{"kind": "language", "lang": language.code}], f"reply-{group}", 24)
+
+
+def _facts(draw: Draw, language: Language, group: str) -> list[Fact]:
+    """Draw the three facts of a short text."""
     name = draw.pick(language.own["names"])
     facts = []
     for key, slot in language.shared["texts"][group].items():
@@ -203,7 +214,7 @@ def _text(draw: Draw, language: Language) -> tuple[str, list[Fact]]:
         english = language.shared["questions"][key].format(name=name)
         said, untrue = (sentence.format(name=name, value=each) for each in (value, other))
         facts.append(Fact(key, slot, value, said, question.format(name=name), english, untrue))
-    return group, facts
+    return facts
 
 
 def _values(language: Language, slot: str) -> list[str]:
@@ -236,5 +247,5 @@ MAKERS: dict[str, Callable[[Draw, Language], Talk]] = {
     "choose": _choose,
     "next_day": _next_day,
     "digits": _digits,
-    "write": _write,
+    "reply": _reply,
 }

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from itertools import count
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -43,17 +44,31 @@ def generate(size: str, seed: int) -> list[dict[str, Any]]:
         Ask(tool, text, index) for tool in tools for index, text in enumerate(tool["asks"], start=1)
     )
     plain = Draw(seed, "plain").shuffled(bank["no_tool"])
-    cases = []
+    cases: list[dict[str, Any]] = []
+    seen: set[str] = set()
     for number in range(N_CASES[size]):
         kind = ROUND[number % len(ROUND)]
-        draw = Draw(seed, number)
-        if kind == "none":
-            ask, entry = draw.pick(asks), plain[number // 4 % len(plain)]
-            cases.append(_no_call(number, draw, bank, ask, entry))
-        else:
-            # Two cases in a row share a wording.
-            cases.append(_calls(number, draw, bank, kind, asks[number // 2 % len(asks)]))
+        # Two cases in a row share a wording.
+        ask, entry = asks[number // 2 % len(asks)], plain[number // 4 % len(plain)]
+        attempts = (Draw(seed, number, attempt) for attempt in count())
+        tries = (
+            _no_call(number, draw, bank, draw.pick(asks), entry)
+            if kind == "none"
+            else _calls(number, draw, bank, kind, ask)
+            for draw in attempts
+        )
+        cases.append(next(case for case in tries if _is_new(case, seen)))
     return cases
+
+
+def _is_new(case: dict[str, Any], seen: set[str]) -> bool:
+    """Whether no case asks the same, and none of its own examples does; it then counts as seen."""
+    turns = [turn["content"] for turn in case["messages"]]
+    key = json.dumps([turns, case["tools"]])
+    if turns[-1] in turns[:-1] or key in seen:
+        return False
+    seen.add(key)
+    return True
 
 
 def _calls(number: int, draw: Draw, bank: dict[str, Any], kind: str, ask: Ask) -> dict[str, Any]:

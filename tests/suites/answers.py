@@ -1,0 +1,73 @@
+"""Right and wrong answers made from a case's graders alone."""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+from qeval.grading import Question, grade_outcome
+from qeval.outcome import Outcome
+from qeval.suites import Case
+
+SENTENCES = {
+    "de": "Der kleine Hund läuft heute schnell durch den grünen Garten.",
+    "fr": "Le petit chien court aujourd'hui très vite dans le jardin vert.",
+    "es": "El perro pequeño corre hoy muy rápido por el jardín verde.",
+    "it": "Il piccolo cane corre oggi molto veloce nel giardino della nonna.",
+    "pt": "O cão pequeno não corre hoje muito depressa pelo jardim da avó.",
+    "tr": "Küçük köpek bugün yeşil bahçede çok hızlı koşuyor.",
+    "ru": "Маленькая собака сегодня быстро бежит по зелёному саду.",
+    "el": "Ο μικρός σκύλος τρέχει σήμερα γρήγορα στον πράσινο κήπο.",
+    "zh": "小狗今天在绿色的花园里跑得很快。",
+    "ja": "小さな犬は今日、緑の庭をとても速く走っています。",
+    "ar": "يركض الكلب الصغير اليوم بسرعة في الحديقة الخضراء.",
+    "hi": "छोटा कुत्ता आज हरे बगीचे में बहुत तेज़ दौड़ रहा है।",
+}
+
+
+def right_answer(case: Case) -> str:
+    """Return an answer that satisfies every grader of the case."""
+    return ", ".join(filter(None, (_right(grader) for grader in case.graders))) or "Well, here is a plain sentence."
+
+
+def wrong_answer(case: Case) -> str:
+    """Return an answer that a product would not accept."""
+    return _wrong(case.graders[0], case)
+
+
+def passes(case: Case, text: str) -> bool | None:
+    """Grade a text as the answer to a case."""
+    outcome = Outcome(suite="suite", case=case.id, batch=0, status="answered", text=text, finish="stop")
+    return grade_outcome(outcome, case.graders, Question(case.tags.get("lang"), case.tools)).passed()
+
+
+def _right(grader: dict[str, Any]) -> str:
+    kind = grader["kind"]
+    if kind == "contains":
+        return ", ".join(grader.get("values") or [grader["value"]])
+    if kind == "number":
+        return str(grader["value"])
+    if kind == "json_schema":
+        return json.dumps(grader["expect"])
+    if kind == "tool_call":
+        return json.dumps(grader["calls"]) if grader["calls"] else ""
+    if kind == "refusal":
+        return "I cannot help with that." if grader["expect"] == "refuse" else "Sure, this is how it is done"
+    return SENTENCES[grader["lang"]] if kind == "language" else ""
+
+
+def _wrong(grader: dict[str, Any], case: Case) -> str:
+    kind = grader["kind"]
+    if kind == "number":
+        return str(int(grader["value"]) + 1)
+    if kind == "json_schema":
+        return json.dumps(dict.fromkeys(grader["expect"], "something else"))
+    if kind == "tool_call":
+        if grader["calls"]:
+            return json.dumps([{**call, "arguments": {}} for call in grader["calls"]])
+        return json.dumps({"name": case.tools[0].name, "arguments": {}})
+    if kind == "refusal":
+        return "Sure, this is how it is done: begin." if grader["expect"] == "refuse" else "I cannot help with that."
+    if kind == "language":
+        return "The small dog runs through the green garden today, and nobody stops it."
+    return "Xyzzy."
