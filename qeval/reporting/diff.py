@@ -8,7 +8,7 @@ from typing import NamedTuple
 
 _WORD = re.compile(r"[\u3040-\u30ff\u3400-\u9fff]\s*|\w+\s*|[^\w\s]\s*|\s+")
 """A word with the blanks after it; scripts written without blanks are cut by character."""
-_MOST_WORDS = 1_500
+_MOST_WORDS = 600
 """Matching is quadratic; longer texts are shown without highlights."""
 _LEAST_ALIKE = 0.2
 """Below this share of common words, highlights would cover everything and help nobody."""

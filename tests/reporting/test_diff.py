@@ -31,5 +31,5 @@ def test_scripts_without_blanks_are_cut_by_character():
 
 
 def test_equal_unlike_and_very_long_texts_are_not_marked():
-    for left, right in (("same", "same"), ("alpha beta", "gamma delta"), ("a b " * 1000, "a c " * 1000)):
+    for left, right in (("same", "same"), ("alpha beta", "gamma delta"), ("a b " * 400, "a c " * 400)):
         assert not marked(word_diff(left, right).left)
