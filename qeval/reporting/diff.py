@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 import re
+from collections import Counter
 from difflib import SequenceMatcher
 from typing import NamedTuple
 
 _WORD = re.compile(r"[\u3040-\u30ff\u3400-\u9fff]\s*|\w+\s*|[^\w\s]\s*|\s+")
 """A word with the blanks after it; scripts written without blanks are cut by character."""
 _MOST_WORDS = 600
-"""Matching is quadratic; longer texts are shown without highlights."""
+_MOST_MATCHES = 20_000
+"""Pairs of equal words: a model that loops makes matching take seconds. Beyond either, nothing is highlighted."""
 _LEAST_ALIKE = 0.2
 """Below this share of common words, highlights would cover everything and help nobody."""
 
@@ -39,7 +41,7 @@ def word_diff(left: str, right: str) -> Sides:
     """
     plain = Sides([Span(left, differs=False)], [Span(right, differs=False)])
     words = _WORD.findall(left), _WORD.findall(right)
-    if left == right or max(map(len, words)) > _MOST_WORDS:
+    if left == right or max(map(len, words)) > _MOST_WORDS or _matches(*words) > _MOST_MATCHES:
         return plain
     matcher = SequenceMatcher(None, *words, autojunk=False)
     if matcher.ratio() < _LEAST_ALIKE:
@@ -53,3 +55,8 @@ def word_diff(left: str, right: str) -> Sides:
             if found:
                 spans.append(Span("".join(found), differs=kind != "equal"))
     return sides
+
+
+def _matches(left: list[str], right: list[str]) -> int:
+    counts = Counter(right)
+    return sum(count * counts[word] for word, count in Counter(left).items())
