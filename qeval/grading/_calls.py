@@ -27,9 +27,11 @@ _TAG = regex.compile(
 _OPENING_TAG = regex.compile(
     r"<(?:tool_calls?|function_calls?|functioncall)>|\[TOOL_CALLS\]|<\|python_tag\|>", regex.IGNORECASE
 )
-_FUNCTION_TAG = regex.compile(r"<function=([\w.:-]+)>(.*?)(?:</function>|\Z)", regex.DOTALL)
-_PARAMETER_TAG = regex.compile(r"<parameter=([\w.:-]+)>\n?(.*?)\n?</parameter>", regex.DOTALL)
+_FUNCTION_TAG = regex.compile(r"<function=([\w.:-]+)>((?:(?!<function=).)*+)", regex.DOTALL)
+_PARAMETER_TAG = regex.compile(r"<parameter=([\w.:-]+)>\n?((?:(?!<parameter=).)*?)\n?</parameter>", regex.DOTALL)
 _LOOKS_LIKE_CALL = regex.compile(r"[\"'](?:name|function|tool_calls|tool)[\"']\s*:")
+_MOST_CALLS = 1_000
+"""Most calls that are read: an answer with more is a loop, and is wrong however it goes on."""
 
 
 class Call(NamedTuple):
@@ -119,7 +121,7 @@ class _Reader:
 
     def _from_value(self, value: Any) -> Iterator[Call]:  # noqa: ANN401 - any JSON value
         if isinstance(value, list):
-            for item in value:
+            for item in value[:_MOST_CALLS]:
                 yield from self._from_value(item)
         elif isinstance(value, Mapping):
             yield from self._from_object(value)
@@ -187,7 +189,8 @@ class _Reader:
     def _function_tags(self, text: str) -> list[Call]:
         """Read `<function=f>{...}</function>` and `<function=f><parameter=a>1</parameter></function>`."""
         calls = []
-        for name, body in _FUNCTION_TAG.findall(text):
+        for name, content in _FUNCTION_TAG.findall(text)[:_MOST_CALLS]:
+            body = content.split("</function>")[0]
             parameters = _PARAMETER_TAG.findall(body)
             try:
                 if parameters:

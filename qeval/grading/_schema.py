@@ -3,14 +3,18 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator, Mapping
+import re
+from collections.abc import Callable, Iterator, Mapping
 from decimal import Decimal
 from fractions import Fraction
 from functools import lru_cache
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from qeval.grading._ecma import PatternError, compile_ecma
+from qeval.grading._formats import CHECKERS
 from qeval.grading._json import MOST_EXPONENT
+from qeval.grading._jsonschema import load_jsonschema
+from qeval.jsonl import dumps
 
 if TYPE_CHECKING:
     from jsonschema.protocols import Validator
@@ -65,12 +69,19 @@ def check_schema(schema: Any) -> None:  # noqa: ANN401 - a schema may be a boole
     Raises:
         BadSchemaError: the schema breaks its draft's meta-schema, a `$ref` leads nowhere, or a pattern is unusable.
     """
-    from jsonschema.exceptions import SchemaError
+    _check_once(dumps(schema))
 
+
+@lru_cache(maxsize=1024)
+def _check_once(schema_text: str) -> None:
+    """Check a schema; one that passed is not checked again with every answer."""
+    schema = json.loads(schema_text)
+    jsonschema = load_jsonschema()
     try:
-        kind = _kinds()[draft_of(schema)]
-        kind.check_schema(schema)
-    except SchemaError as error:
+        kind: Any = _kinds()[draft_of(schema)]
+        # Patterns are checked below, as ECMAScript reads them, not as Python does.
+        kind.check_schema(schema, format_checker=jsonschema.FormatChecker(formats=()))
+    except jsonschema.SchemaError as error:
         raise BadSchemaError(
             f"at {_pointer(error.absolute_path)}: {_cut(error.message)} (draft {draft_of(schema)})"
         ) from error
@@ -117,9 +128,7 @@ def _registry() -> Any:  # noqa: ANN401 - referencing.Registry
 
 @lru_cache(maxsize=1)
 def _kinds() -> dict[str, type[Validator]]:
-    import jsonschema
-    from jsonschema import validators
-
+    jsonschema = load_jsonschema()
     kinds = {
         "4": jsonschema.Draft4Validator,
         "6": jsonschema.Draft6Validator,
@@ -128,13 +137,14 @@ def _kinds() -> dict[str, type[Validator]]:
         "2020-12": jsonschema.Draft202012Validator,
     }
     own = {
+        "additionalProperties": _additional_properties,
         "multipleOf": _multiple_of,
         "pattern": _pattern,
         "patternProperties": _pattern_properties,
         "uniqueItems": _unique_items,
     }
     return {
-        draft: validators.extend(kind, own, type_checker=_types(kind, draft))  # type: ignore[no-untyped-call]
+        draft: jsonschema.validators.extend(kind, own, type_checker=_types(kind, draft))
         for draft, kind in kinds.items()
     }
 
@@ -157,11 +167,11 @@ def _types(kind: Any, draft: str) -> Any:  # noqa: ANN401 - jsonschema.TypeCheck
 
 @lru_cache(maxsize=8)
 def _formats(draft: str) -> Any:  # noqa: ANN401 - jsonschema.FormatChecker
-    from jsonschema import FormatChecker
-
-    base = _kinds()[draft].FORMAT_CHECKER
-    checker = FormatChecker(formats=())
+    base: Any = _kinds()[draft].FORMAT_CHECKER
+    checker = load_jsonschema().FormatChecker(formats=())
     checker.checkers = {name: (_limited(check), raises) for name, (check, raises) in base.checkers.items()}
+    known = {*checker.checkers, *(("iri", "iri-reference") if draft not in {"4", "6"} else ())}
+    checker.checkers.update({name: (_on_text(check), ()) for name, check in CHECKERS.items() if name in known})
     checker.checkers["regex"] = (_is_pattern, PatternError)
     return checker
 
@@ -171,6 +181,13 @@ def _limited(check: Any) -> Any:  # noqa: ANN401 - a format's function
         return bool(check(value)) if not isinstance(value, str) or len(value) <= _LONGEST_FORMATTED else False
 
     return limited
+
+
+def _on_text(check: Callable[[str], bool]) -> Callable[[object], bool]:
+    def on_text(value: object) -> bool:
+        return not isinstance(value, str) or (len(value) <= _LONGEST_FORMATTED and check(value))
+
+    return on_text
 
 
 def _is_pattern(value: object) -> bool:
@@ -185,9 +202,7 @@ def known_formats(draft: str = DEFAULT_DRAFT) -> frozenset[str]:
 
 
 def _errors(message: str) -> Iterator[Any]:
-    from jsonschema.exceptions import ValidationError
-
-    yield ValidationError(message)
+    yield load_jsonschema().ValidationError(message)
 
 
 def _is_number(value: object) -> bool:
@@ -219,6 +234,20 @@ def _pattern_properties(validator: Any, patterns: Any, value: Any, _: Any) -> It
         for key, item in value.items():
             if _searches(pattern, key):
                 yield from validator.descend(item, schema, path=key, schema_path=pattern)
+
+
+def _additional_properties(validator: Any, inner: Any, value: Any, schema: Any) -> Iterator[Any]:  # noqa: ANN401
+    if not isinstance(value, dict):
+        return
+    patterns = schema.get("patternProperties", {})
+    named = schema.get("properties", {})
+    extras = [key for key in value if key not in named and not any(_searches(pattern, key) for pattern in patterns)]
+    if inner is False and extras:
+        shown = ", ".join(repr(key) for key in extras[:5])
+        yield from _errors(f"additional properties are not allowed: {_cut(shown)}")
+    elif isinstance(inner, Mapping):
+        for key in extras:
+            yield from validator.descend(value[key], inner, path=key)
 
 
 def _unique_items(_: Any, wanted: bool, value: Any, __: Any) -> Iterator[Any]:  # noqa: ANN401
@@ -296,6 +325,17 @@ def _check_patterns(schema: Any) -> None:  # noqa: ANN401 - a schema may be a bo
                     compile_ecma(pattern)
                 except PatternError as error:
                     raise BadSchemaError(str(error)) from error
+        if "unevaluatedProperties" in resource.contents:
+            _check_plain(patterns)
+
+
+def _check_plain(patterns: list[Any]) -> None:
+    """Refuse patterns beside `unevaluatedProperties` that Python's own engine (used there) cannot read."""
+    for pattern in patterns:
+        try:
+            re.compile(pattern or "")
+        except (re.error, TypeError) as error:
+            raise BadSchemaError(f"the pattern {pattern!r} cannot be used beside unevaluatedProperties") from error
 
 
 def _pointer(path: Any) -> str:  # noqa: ANN401 - a deque of keys and indexes

@@ -21,7 +21,7 @@ _BLANKS = regex.compile(r"\s+")
 _PERCENT = regex.compile(r"(?<=\d)\s+%")
 _SPACELESS = frozenset({"zh", "ja", "th", "lo", "km", "my"})
 _SPACELESS_SCRIPT = r"\p{Han}\p{Hiragana}\p{Katakana}\p{Thai}\p{Lao}\p{Khmer}\p{Myanmar}"
-_SPACELESS_LETTER = regex.compile(f"[{_SPACELESS_SCRIPT}]")
+_ALPHABETIC = regex.compile(r"[\p{Latin}\p{Greek}\p{Cyrillic}]+")
 _TOKEN = regex.compile(rf"[{_SPACELESS_SCRIPT}]|[^\W{_SPACELESS_SCRIPT}]+", regex.VERSION1)
 
 _EDGE = (
@@ -135,16 +135,11 @@ def tokens(text: str, language: str | None = None) -> list[str]:
     return _TOKEN.findall(fold(text, language))
 
 
-def writes_blanks(text: str) -> bool:
-    """Return whether no letter of the text is of a script that writes no blanks between words."""
-    return not _SPACELESS_LETTER.search(text)
-
-
 def holds(folded_text: str, value: str, language: str | None = None) -> bool:
     """Return whether a folded text holds a value.
 
     A value that begins or ends with a digit is not found inside a longer number ("5" in "15", "1.5", "-5");
-    a short word (three letters or fewer, in a script that writes blanks) is not found inside a longer word.
+    a short word (three Latin, Greek or Cyrillic letters or fewer) is not found inside a longer word.
 
     >>> holds(fold("Room 15, at 5 p.m."), "5"), holds(fold("Room 15"), "5"), holds(fold("I know"), "no")
     (True, False, False)
@@ -157,9 +152,9 @@ def _finder(value: str, language: str | None) -> regex.Pattern[str]:
     wanted = trim(fold(value, language))
     before = after = ""
     if wanted[0].isdigit():
-        before = r"(?<!\d)(?<!\d[.,'])(?<!(?<!\w)-)"
+        before = r"(?<!\d)(?<!\d[.,'])(?<!(?:^|[^\w])-)"
     if wanted[-1].isdigit():
         after = r"(?!\d)(?![.,']\d)"
-    if len(wanted) <= 3 and wanted.isalpha() and writes_blanks(wanted):
+    if len(wanted) <= 3 and _ALPHABETIC.fullmatch(wanted):
         before, after = r"(?<!\p{L})", r"(?!\p{L})"
     return regex.compile(before + regex.escape(wanted) + after)

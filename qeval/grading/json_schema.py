@@ -9,7 +9,7 @@ from pydantic import Field, model_validator
 
 from qeval.grading._compare import equal_json, is_choice
 from qeval.grading._grades import failed, no_text, passed, shown, ungraded
-from qeval.grading._json import Found, JsonError, Piece, find_json, read_lenient, read_strict
+from qeval.grading._json import Found, Piece, find_json, read_lenient
 from qeval.grading._loops import loops
 from qeval.grading._schema import BadSchemaError, check_schema, draft_of, violations
 from qeval.grading.base import Answer, Question
@@ -136,14 +136,15 @@ def _valid(options: Options, reading: _Reading) -> Grade:
 
 def _strict(found: Found, reading: _Reading, answer: Answer, *, required: bool) -> Grade:
     metric = "strict_json"
-    try:
-        read_strict(answer.text.strip(" \t\r\n"))
-    except JsonError as fault:
-        return failed(metric, *_why_not_strict(found, reading, fault), required=required)
-    return passed(metric, required=required)
+    bare = answer.text.strip(" \t\r\n")
+    piece = reading.piece
+    if piece is not None and piece.read and piece.extraction == "whole" and piece.text == bare:
+        return passed(metric, required=required)
+    fault, reason = _why_not_strict(found, reading)
+    return failed(metric, fault, reason, required=required)
 
 
-def _why_not_strict(found: Found, reading: _Reading, fault: JsonError) -> tuple[str, str]:
+def _why_not_strict(found: Found, reading: _Reading) -> tuple[str, str]:
     if reading.fault is not None:
         return reading.fault, reading.reason
     if found.fenced:
@@ -151,7 +152,7 @@ def _why_not_strict(found: Found, reading: _Reading, fault: JsonError) -> tuple[
         return "fenced", f"the JSON stands in a fence{' that is not closed' if found.unclosed_fence else ''}{around}"
     if reading.piece is not None and reading.piece.extraction == "embedded":
         return "prose_around", "there is text around the JSON"
-    return fault.fault, str(fault)
+    return "not_strict", "blanks around the JSON that JSON does not know"
 
 
 def _fields(expect: Mapping[str, Any], reading: _Reading) -> Grade:

@@ -1,0 +1,45 @@
+"""Reads the data files of grader cases and grades one row."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+from qeval.chat import Tool, ToolCall
+from qeval.grading import Question, grade_outcome
+from qeval.jsonl import read_lines
+from qeval.outcome import Grade, Outcome
+
+FOLDER = Path(__file__).parent / "cases"
+SHARED = Path(__file__).parents[3] / "shared"
+"""Public labelled data beside the checkout, where there is any."""
+
+
+def rows(kind: str) -> list[dict[str, Any]]:
+    """Return the rows of one kind's file."""
+    return [line.value for line in read_lines(FOLDER / f"{kind}.jsonl")]
+
+
+def grades(row: dict[str, Any]) -> dict[str, Grade]:
+    """Grade a row as an outcome is graded and return its grades by metric."""
+    calls = tuple(ToolCall(**call) for call in row["tool_calls"]) if "tool_calls" in row else None
+    outcome = Outcome(
+        suite="s",
+        case="c",
+        batch=0,
+        status="answered",
+        text=row["text"],
+        tool_calls=calls,
+        finish=row.get("finish"),
+        failure=row.get("failure"),
+    )
+    tools = tuple(Tool(**tool) for tool in row.get("tools", ()))
+    graded = grade_outcome(outcome, [row["grader"]], Question(row.get("language"), tools))
+    return {grade.metric: grade for grade in graded.grades}
+
+
+def named(grade: Grade) -> str:
+    """Return a grade as the case files write it: `pass`, the class of a fail, or `ungraded:CLASS`."""
+    if grade.status == "pass":
+        return "pass"
+    return f"ungraded:{grade.fault}" if grade.status == "ungraded" else str(grade.fault)
