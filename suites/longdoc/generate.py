@@ -32,6 +32,10 @@ DIFFICULTY = {
 }  # fmt: skip
 COPIES = frozenset({"single", "choice", "lookup", "owner"})
 """Questions that whoever copies the right line has answered."""
+SHOWN_ALIKE = frozenset({"single", "choice", "check", "compare", "lookup", "owner", "chain"})
+"""Questions whose examples are of the same kind."""
+YES_OR_NO = frozenset({"check", "compare"})
+N_EXAMPLES = 2
 ABSENT = "not stated"
 INSTRUCTION = f'Answer with a few words from the text. If the text does not say, answer "{ABSENT}".'
 
@@ -75,12 +79,15 @@ class Document(NamedTuple):
 
 
 class Question(NamedTuple):
-    """What is asked of a document, its graders, and the lines that the answer rests on."""
+    """What is asked of a document, a right answer, the graders, and the lines that the answer rests on."""
 
     text: str
+    answer: str
     graders: list[dict[str, Any]]
     needs: list[str]
     kind: str = ""
+    examples: tuple[Any, ...] = ()
+    """Two `Question`s that are shown with their answers before this one."""
 
 
 def generate(size: str, seed: int) -> list[dict[str, Any]]:
@@ -107,23 +114,41 @@ def _questions(
     while len(questions) < n_asked:
         kind = next(turns)
         question = MAKERS[kind](draw, bank, document)._replace(kind=kind)
-        questions.setdefault(question.text, question)
+        if question.text not in questions:
+            examples = tuple(_examples(draw, bank, document, question))
+            questions[question.text] = question._replace(examples=examples)
     return list(questions.values())
+
+
+def _examples(draw: Draw, bank: dict[str, Any], document: Document, question: Question) -> list[Question]:
+    """Return two answered questions: of the same kind about other lines where there are such, else single facts.
+
+    Of yes/no questions one example is answered yes and one no.
+    """
+    if question.kind not in SHOWN_ALIKE:
+        return [Question(line.ask, str(line.value), [], [line.text]) for line in document.topics[:N_EXAMPLES]]
+    found: list[Question] = []
+    while len(found) < N_EXAMPLES:
+        example = MAKERS[question.kind](draw, bank, document)
+        new_lines = all(set(example.needs) != set(other.needs) for other in [question, *found])
+        new_answer = question.kind not in YES_OR_NO or example.answer not in {other.answer for other in found}
+        if new_lines and new_answer:
+            found.append(example)
+    return found
 
 
 def _case(document: Document, question: Question, cluster: str, tags: dict[str, str]) -> dict[str, Any]:
     text = "\n".join(document.lines)
-    first, second = document.topics[:2]
+    first, second = question.examples
     number = hashlib.sha256(question.text.encode()).hexdigest()[:6]
     return {
         "id": f"longdoc-{cluster}-{question.kind}-{number}",
         "messages": [
             {"role": "system", "content": INSTRUCTION},
-            # Two questions with their answers, the same for all questions about a document.
-            {"role": "user", "content": f"{text}\n\n{first.ask}"},
-            {"role": "assistant", "content": str(first.value)},
-            {"role": "user", "content": second.ask},
-            {"role": "assistant", "content": str(second.value)},
+            {"role": "user", "content": f"{text}\n\n{first.text}"},
+            {"role": "assistant", "content": first.answer},
+            {"role": "user", "content": second.text},
+            {"role": "assistant", "content": second.answer},
             {"role": "user", "content": question.text},
         ],
         "graders": question.graders,
@@ -231,19 +256,19 @@ def _bare(value: str) -> str:
 
 
 def _single(draw: Draw, bank: dict[str, Any], document: Document) -> Question:
-    line = draw.pick(document.topics[2:])
-    return Question(line.ask, [_grader(line.value)], [line.text])
+    line = draw.pick(document.topics)
+    return Question(line.ask, str(line.value), [_grader(line.value)], [line.text])
 
 
 def _choice(draw: Draw, bank: dict[str, Any], document: Document) -> Question:
     """Ask for a fact and name two values, one of which the document gives."""
-    line = draw.pick(document.topics[2:])
+    line = draw.pick(document.topics)
     other = line.value
     while other == line.value:
         other = _value(draw, bank["values"][line.kind])
     first, second = draw.shuffled([line.value, other])
     graders = [_grader(line.value), {"kind": "not_contains", "value": str(other)}]
-    return Question(f"{line.ask} {first} or {second}?", graders, [line.text])
+    return Question(f"{line.ask} {first} or {second}?", str(line.value), graders, [line.text])
 
 
 def _check(draw: Draw, bank: dict[str, Any], document: Document) -> Question:
@@ -251,70 +276,76 @@ def _check(draw: Draw, bank: dict[str, Any], document: Document) -> Question:
     record, other = draw.sample(document.records, 2)
     right = draw.pick([True, False])
     line = record.text if right else record.text.replace(str(record.number), str(other.number))
-    return Question(bank["questions"]["check"].format(line=line), _yes_or_no(right), [record.text])
+    return Question(bank["questions"]["check"].format(line=line), *_yes_or_no(right), [record.text])
 
 
 def _compare(draw: Draw, bank: dict[str, Any], document: Document) -> Question:
     first, second = draw.sample(document.records, 2)
     question = bank["questions"]["compare"].format(first=first.thing, second=second.thing)
-    return Question(question, _yes_or_no(first.number > second.number), [first.text, second.text])
+    return Question(question, *_yes_or_no(first.number > second.number), [first.text, second.text])
 
 
-def _yes_or_no(right: bool) -> list[dict[str, Any]]:
+def _yes_or_no(right: bool) -> tuple[str, list[dict[str, Any]]]:
     words = ("yes", "no") if right else ("no", "yes")
-    return [{"kind": "contains", "value": words[0]}, {"kind": "not_contains", "value": words[1]}]
+    return words[0], [{"kind": "contains", "value": words[0]}, {"kind": "not_contains", "value": words[1]}]
 
 
 def _rule(draw: Draw, bank: dict[str, Any], document: Document) -> Question:
-    return Question(document.role.ask, [_grader(document.role.value)], [document.role.text, document.role_line])
+    role = document.role
+    return Question(role.ask, str(role.value), [_grader(role.value)], [role.text, document.role_line])
 
 
 def _update(draw: Draw, bank: dict[str, Any], document: Document) -> Question:
     graders = [_grader(document.changed.value)]
     if isinstance(document.before.value, str):
         graders.append({"kind": "not_contains", "value": document.before.value})
-    return Question(document.changed.ask, graders, [document.changed.text, document.before.text])
+    changed = document.changed
+    return Question(changed.ask, str(changed.value), graders, [changed.text, document.before.text])
 
 
 def _absent(draw: Draw, bank: dict[str, Any], document: Document) -> Question:
-    return Question(document.missing.ask, [{"kind": "contains", "value": ABSENT}], [])
+    return Question(document.missing.ask, ABSENT, [{"kind": "contains", "value": ABSENT}], [])
 
 
 def _several(draw: Draw, bank: dict[str, Any], document: Document) -> Question:
-    first, second = draw.sample(document.topics[2:], 2)
+    first, second = draw.sample(document.topics[N_EXAMPLES:], 2)
     values = [str(first.value), str(second.value)]
-    return Question(f"{first.ask} {second.ask}", [{"kind": "contains", "values": values}], [first.text, second.text])
+    graders: list[dict[str, Any]] = [{"kind": "contains", "values": values}]
+    return Question(f"{first.ask} {second.ask}", ", ".join(values), graders, [first.text, second.text])
 
 
 def _lookup(draw: Draw, bank: dict[str, Any], document: Document) -> Question:
     record = draw.pick(document.records)
-    return Question(bank["questions"]["lookup"].format(thing=record.thing), [_grader(record.number)], [record.text])
+    question = bank["questions"]["lookup"].format(thing=record.thing)
+    return Question(question, str(record.number), [_grader(record.number)], [record.text])
 
 
 def _owner(draw: Draw, bank: dict[str, Any], document: Document) -> Question:
     record = draw.pick(document.records)
-    return Question(bank["questions"]["owner"].format(thing=record.thing), [_grader(record.person)], [record.text])
+    question = bank["questions"]["owner"].format(thing=record.thing)
+    return Question(question, str(record.person), [_grader(record.person)], [record.text])
 
 
 def _chain(draw: Draw, bank: dict[str, Any], document: Document) -> Question:
     record = draw.pick(document.records)
-    graders = [_grader(document.keepers[record.place])]
-    return Question(bank["questions"]["chain"].format(thing=record.thing), graders, [record.text])
+    keeper = document.keepers[record.place]
+    return Question(bank["questions"]["chain"].format(thing=record.thing), keeper, [_grader(keeper)], [record.text])
 
 
 def _count(draw: Draw, bank: dict[str, Any], document: Document) -> Question:
     place = draw.pick(document.records).place
     found = [record.text for record in document.records if record.place == place]
-    return Question(bank["questions"]["count"].format(place=place), [_grader(len(found))], found)
+    return Question(bank["questions"]["count"].format(place=place), str(len(found)), [_grader(len(found))], found)
 
 
 def _list(draw: Draw, bank: dict[str, Any], document: Document) -> Question:
     place = draw.pick(document.records).place
     found = [record for record in document.records if record.place == place]
     others = [record.thing for record in document.records if record.place != place]
-    graders: list[dict[str, Any]] = [{"kind": "contains", "values": [record.thing for record in found]}]
-    graders.append({"kind": "not_contains", "values": others})
-    return Question(bank["questions"]["list"].format(place=place), graders, [record.text for record in found])
+    things = [record.thing for record in found]
+    graders: list[dict[str, Any]] = [{"kind": "contains", "values": things}, {"kind": "not_contains", "values": others}]
+    question = bank["questions"]["list"].format(place=place)
+    return Question(question, ", ".join(things), graders, [record.text for record in found])
 
 
 def _most(draw: Draw, bank: dict[str, Any], document: Document) -> Question:
@@ -322,7 +353,7 @@ def _most(draw: Draw, bank: dict[str, Any], document: Document) -> Question:
     others = [record.thing for record in document.records if record is not most]
     graders: list[dict[str, Any]] = [{"kind": "contains", "value": most.thing}]
     graders.append({"kind": "not_contains", "values": others})
-    return Question(bank["questions"]["most"], graders, [most.text])
+    return Question(bank["questions"]["most"], most.thing, graders, [most.text])
 
 
 MAKERS: dict[str, Callable[[Draw, dict[str, Any], Document], Question]] = {
