@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import json
 import unicodedata
 from collections.abc import Mapping
 from decimal import Decimal
+from itertools import islice
 from typing import Any
 
 
@@ -37,6 +39,23 @@ def equal_json(got: Any, wanted: Any) -> bool:  # noqa: ANN401 - any JSON value
         same = isinstance(got, Mapping) and set(got) == set(wanted)
         return same and all(equal_json(got[key], wanted[key]) for key in wanted)
     return False
+
+
+def as_json(value: object, limit: int = 60) -> str:
+    """Return a value as JSON for a reason, cut at `limit` characters.
+
+    >>> as_json({"city": "Zürich", "n": Decimal("3.50")})
+    '{"city": "Zürich", "n": 3.50}'
+    """
+    if isinstance(value, Mapping):
+        text = "{" + ", ".join(f"{as_json(key)}: {as_json(item)}" for key, item in islice(value.items(), 20)) + "}"
+    elif isinstance(value, list | tuple):
+        text = "[" + ", ".join(as_json(item) for item in value[:20]) + "]"
+    elif isinstance(value, Decimal):
+        text = str(value)
+    else:
+        text = json.dumps(value, ensure_ascii=False)
+    return text if len(text) <= limit else f"{text[:limit]}..."
 
 
 def plain(text: str) -> str:

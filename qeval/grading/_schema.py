@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import math
 import re
 from collections.abc import Callable, Iterator, Mapping
 from decimal import Decimal
@@ -157,10 +158,10 @@ def _types(kind: Any, draft: str) -> Any:  # noqa: ANN401 - jsonschema.TypeCheck
             exponent = value.as_tuple().exponent
             # Draft 4 reads 1.0 as a number that is no integer; later drafts go by the value.
             return exponent == 0 if draft == "4" else value == value.to_integral_value()
-        return isinstance(value, int)
+        return isinstance(value, int) or (isinstance(value, float) and value.is_integer() and draft != "4")
 
     def is_number(_: object, value: object) -> bool:
-        return isinstance(value, int | Decimal) and not isinstance(value, bool)
+        return _is_number(value)
 
     return kind.TYPE_CHECKER.redefine_many({"integer": is_integer, "number": is_number})
 
@@ -206,13 +207,15 @@ def _errors(message: str) -> Iterator[Any]:
 
 
 def _is_number(value: object) -> bool:
-    return isinstance(value, int | Decimal) and not isinstance(value, bool)
+    # Values read from text hold no floats; those of calls that an engine returned apart do.
+    return isinstance(value, int | float | Decimal) and not isinstance(value, bool)
 
 
 def _multiple_of(_: Any, step: Any, value: Any, __: Any) -> Iterator[Any]:  # noqa: ANN401 - jsonschema's shape
     if not _is_number(value) or not _is_number(step):
         return
-    if isinstance(value, Decimal) and abs(value.adjusted()) > 2 * MOST_EXPONENT:
+    value = Decimal(repr(value)) if isinstance(value, float) and math.isfinite(value) else value
+    if isinstance(value, float) or (isinstance(value, Decimal) and abs(value.adjusted()) > 2 * MOST_EXPONENT):
         yield from _errors(f"{_cut(str(value))} is too large to be checked")
     elif Fraction(value) % Fraction(step):
         yield from _errors(f"{_cut(str(value))} is not a multiple of {step}")
@@ -279,7 +282,7 @@ def _check_references(schema: Any) -> None:  # noqa: ANN401 - a schema may be a 
         if id(contents) in seen:
             continue
         seen.add(id(contents))
-        waiting.extend((resolver.in_subresource(inner), inner) for inner in resource.subresources())
+        waiting.extend((resolver.in_subresource(inner), inner) for inner in _inner_schemas(resource))
         for keyword in ("$ref", "$dynamicRef", "$recursiveRef"):
             target = contents.get(keyword) if isinstance(contents, Mapping) else None
             if not isinstance(target, str):
@@ -289,6 +292,11 @@ def _check_references(schema: Any) -> None:  # noqa: ANN401 - a schema may be a 
             except (Unresolvable, ValueError, AttributeError, LookupError) as error:
                 raise BadSchemaError(f"{keyword} '{target}' not found (nothing is fetched over the network)") from error
             waiting.append((resolved.resolver, _specification(schema).create_resource(resolved.contents)))
+
+
+def _inner_schemas(resource: Any) -> list[Any]:  # noqa: ANN401 - referencing.Resource
+    # In draft 7 `dependencies` may name properties in a list, which `referencing` hands out as if it were a schema.
+    return [inner for inner in resource.subresources() if isinstance(inner.contents, Mapping)]
 
 
 def _root(schema: Any) -> tuple[Any, Any]:  # noqa: ANN401 - a schema may be a boolean
@@ -314,7 +322,7 @@ def _check_patterns(schema: Any) -> None:  # noqa: ANN401 - a schema may be a bo
     waiting = [resource]
     while waiting:
         resource = waiting.pop()
-        waiting.extend(resource.subresources())
+        waiting.extend(_inner_schemas(resource))
         if not isinstance(resource.contents, Mapping):
             continue
         named = resource.contents.get("patternProperties", {})

@@ -7,8 +7,8 @@ from typing import Any, NamedTuple, Self
 
 from pydantic import Field, model_validator
 
-from qeval.grading._compare import equal_json, is_choice
-from qeval.grading._grades import failed, no_text, passed, shown, ungraded
+from qeval.grading._compare import as_json, equal_json, is_choice
+from qeval.grading._grades import failed, no_text, passed, ungraded
 from qeval.grading._json import Found, Piece, find_json, read_lenient
 from qeval.grading._loops import loops
 from qeval.grading._schema import BadSchemaError, check_schema, draft_of, violations
@@ -165,7 +165,7 @@ def _fields(expect: Mapping[str, Any], reading: _Reading) -> Grade:
         if got is _MISSING:
             wrong.append(("missing_field", f"{key} is missing"))
         elif not any(equal_json(got, choice) for choice in (wanted["any_of"] if is_choice(wanted) else [wanted])):
-            wrong.append(("wrong_value", f"{key}: expected {shown(repr(wanted))}, got {shown(repr(got))}"))
+            wrong.append(("wrong_value", f"{key}: expected {as_json(wanted)}, got {as_json(got)}"))
     score = 1 - len(wrong) / len(expect)
     if not wrong:
         return passed(metric, score=1.0)

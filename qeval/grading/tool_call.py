@@ -11,7 +11,7 @@ from pydantic import Field, model_validator
 
 from qeval.chat import Tool
 from qeval.grading._calls import Call, Calls, read_calls
-from qeval.grading._compare import equal_json, is_choice, kind_of
+from qeval.grading._compare import as_json, equal_json, is_choice, kind_of
 from qeval.grading._grades import failed, no_text, passed, shown
 from qeval.grading._schema import violations
 from qeval.grading.base import Answer, Question
@@ -100,7 +100,7 @@ def _judge(options: Options, read: Calls, tools: Sequence[Tool]) -> Grade:
     first = min(faults, key=lambda fault: CLASSES.index(fault.fault))
     ordered = sorted(faults, key=lambda fault: CLASSES.index(fault.fault))
     reason = "; ".join(f"{fault.fault}: {fault.reason}" for fault in ordered[:4])
-    score = right / max(len(options.calls), len(read.calls), 1)
+    score = right / max(len(options.calls), len(read.calls), 1) if first.fault != "wrong_order" else 0.0
     return failed(METRIC, first.fault, reason + notes, score=min(score, 1.0) if first.fault != "malformed" else 0.0)
 
 
@@ -172,11 +172,14 @@ def _value_faults(key: str, got: Any, wanted: Any, schema: Any, tool: Tool | Non
     choices = wanted["any_of"] if is_choice(wanted) else [wanted]
     if any(equal_json(got, choice) for choice in choices):
         return []
-    holds = _type_holds(schema, tool, got) if isinstance(schema, Mapping) and tool else None
-    if holds is None:
-        # No declared type: the expected values' own type is the only one known.
-        holds = (tool is not None and schema is not None) or kind_of(got) in {kind_of(choice) for choice in choices}
-    reason = f"{key}: expected {shown(repr(choices[0]))}, got {shown(repr(got))}"
+    declared = isinstance(schema, Mapping)
+    holds = _type_holds(schema, tool, got) if declared and tool else None
+    if holds is None and declared:
+        holds = True
+    elif holds is None or (not holds and tool and not any(_type_holds(schema, tool, choice) for choice in choices)):
+        # No declared type, or one that the expected values do not keep either: their own type is the measure.
+        holds = kind_of(got) in {kind_of(choice) for choice in choices}
+    reason = f"{key}: expected {as_json(choices[0])}, got {as_json(got)}"
     return [Fault("wrong_value" if holds else "wrong_type", reason)]
 
 
