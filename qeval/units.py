@@ -73,4 +73,6 @@ def rate(per_second: float | None, what: str = "tok/s") -> str:
     >>> rate(123.4), rate(None)
     ('123 tok/s', 'n/a')
     """
-    return UNKNOWN if per_second is None else f"{per_second:.3g} {what}" if per_second < 1000 else f"{per_second:.0f} {what}"
+    if per_second is None:
+        return UNKNOWN
+    return f"{per_second:.3g} {what}" if per_second < 1000 else f"{per_second:.0f} {what}"

@@ -29,7 +29,9 @@ def test_the_tutorial_runs_as_written(tmp_path: Path) -> None:
             assert done.returncode == int(block["code"] or 0), f"{line}\n{done.stdout}\n{done.stderr}"
 
 
-@pytest.mark.parametrize("path", sorted([*ROOT.glob("*.md"), *ROOT.glob("docs/**/*.md"), *ROOT.glob("suites/**/*.md")]), ids=lambda p: p.name)
+@pytest.mark.parametrize(
+    "path", sorted([*ROOT.glob("*.md"), *ROOT.glob("docs/**/*.md"), *ROOT.glob("suites/**/*.md")]), ids=lambda p: p.name
+)
 def test_links_lead_to_files_that_exist(path: Path) -> None:
     for target in LINK.findall(path.read_text(encoding="utf-8")):
         assert (path.parent / target).exists(), f"{path.name}: {target}"

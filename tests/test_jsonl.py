@@ -27,12 +27,21 @@ def values(path: Path) -> list[object]:
     ("raw", "expected"),
     [
         (b'\xef\xbb\xbf{"id":"1"}\r\n{"id":"2"}', [{"id": "1"}, {"id": "2"}]),
-        ('{"id":"1","p":"a\u2028b"}\n{"id":"2","p":"c\x85d"}\n'.encode(), [{"id": "1", "p": "a\u2028b"}, {"id": "2", "p": "c\x85d"}]),
+        (
+            '{"id":"1","p":"a\u2028b"}\n{"id":"2","p":"c\x85d"}\n'.encode(),
+            [{"id": "1", "p": "a\u2028b"}, {"id": "2", "p": "c\x85d"}],
+        ),
         (b'{"a":1}\n\n   \n{"a":2}\n', [{"a": 1}, {"a": 2}]),
         (b'{"p":"x\\r\\ny"}\r\n', [{"p": "x\r\ny"}]),
         (b"", []),
     ],
-    ids=["C30 mark, CRLF, no end", "C31 separators inside strings", "C31 blank lines", "C30 CRLF kept in text", "empty"],
+    ids=[
+        "C30 mark, CRLF, no end",
+        "C31 separators inside strings",
+        "C31 blank lines",
+        "C30 CRLF kept in text",
+        "empty",
+    ],
 )
 def test_a_file_is_read_as_its_writer_meant_it(raw: bytes, expected: list[object], tmp_path: Path) -> None:
     path = tmp_path / "suite.jsonl"

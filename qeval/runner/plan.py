@@ -43,10 +43,10 @@ class PlanFile(Strict):
     engine: EngineName = "transformers"
     script: str | None = None
     """For the scripted engine: path of the script, relative to the plan."""
-    batch_size: int = Field(default=16, ge=1, le=4096)
+    batch_size: int = Field(default=32, ge=1, le=4096)
     batch_tokens: int = Field(default=16_384, ge=1)
     """A batch holds at most this many tokens, padding and answers included (one case always runs)."""
-    self_check: float = Field(default=0.25, ge=0, le=1)
+    self_check: float = Field(default=0.125, ge=0, le=1)
     """Share of the cases every variant answers twice, the second time in other batches."""
     threads: int | None = Field(default=None, ge=1, le=4096)
     """CPU threads of the variant's process. Default: the cores this process may use."""

@@ -63,7 +63,9 @@ def test_tools_go_through_a_template_that_knows_them_and_into_the_system_text_el
     assert knows.text(case(USER, tools=(TOOL,))).startswith("TOOLS [")
     assert ignores.rendering.tools == "fallback"
     text = ignores.text(case(SYSTEM, USER, tools=(TOOL,)))
-    assert text.startswith(f"<|im_start|>system\nAnswer in German.\n\n{TOOLS_TEXT}" + '{"description": "Weather of a city"')
+    assert text.startswith(
+        f"<|im_start|>system\nAnswer in German.\n\n{TOOLS_TEXT}" + '{"description": "Weather of a city"'
+    )
 
 
 @pytest.mark.parametrize("template", [made.CHATML, made.WRITES_BOS])

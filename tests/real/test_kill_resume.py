@@ -88,5 +88,8 @@ def test_killed_ten_times_and_resumed_the_record_equals_an_undisturbed_one(tmp_p
     finished = run_plan_file(plan, tmp_path / "killed", "--resume", "--no-track", "--report-only")
     assert finished.code == 0, finished.stderr
     assert comparable(tmp_path / "killed") == comparable(tmp_path / "whole")
-    attempts = [json.loads(path.read_text())["measurements"]["attempts"] for path in (tmp_path / "killed").glob("records/*/record.json")]
+    attempts = [
+        json.loads(path.read_text())["measurements"]["attempts"]
+        for path in (tmp_path / "killed").glob("records/*/record.json")
+    ]
     assert sum(attempts) > 2, "no kill came while a record was being written"
