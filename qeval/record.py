@@ -181,7 +181,7 @@ def folder_name(variant: str) -> str:
     >>> folder_name("nf4"), folder_name("nf4+keep=lm_head")
     ('nf4', 'nf4+keep=lm_head')
     >>> folder_name("bf16+draft=a/b")
-    'bf16+draft=a_b-e1d20d6e'
+    'bf16+draft=a_b-e19c68ca'
     """
     clean = re.sub(r"[^A-Za-z0-9+=._-]", "_", variant)[:100]
     if clean == variant and not clean.startswith("."):

@@ -128,7 +128,7 @@ def broken(position: int, row_token: int, value: float) -> Any:
             logits[row_token, :, 17] = value
         return logits
 
-    model.lm_head.forward = forward  # type: ignore[method-assign]
+    model.lm_head.forward = forward
     return model
 
 
@@ -149,7 +149,7 @@ def test_running_out_of_memory_is_told_for_each_case_of_the_batch() -> None:
     def forward(*_: Any, **__: Any) -> None:
         raise RuntimeError("[enforce fail] DefaultCPUAllocator: can't allocate memory: you tried to allocate 99 bytes")
 
-    model.forward = forward  # type: ignore[method-assign]
+    model.forward = forward
     assert [g.status for g in make_engine(model).answer([SHORT, LONG], quiet)] == ["out_of_memory"] * 2
 
 
@@ -159,6 +159,6 @@ def test_an_unexpected_error_is_not_turned_into_an_answer() -> None:
     def forward(*_: Any, **__: Any) -> None:
         raise RuntimeError("size mismatch")
 
-    model.forward = forward  # type: ignore[method-assign]
+    model.forward = forward
     with pytest.raises(RuntimeError, match="size mismatch"):
         make_engine(model).answer([SHORT], quiet)
