@@ -112,7 +112,7 @@ def _cross(draw: Draw, language: Language) -> Talk:
 
 
 def _read(draw: Draw, language: Language, system: str, *, english: bool) -> Talk:
-    """Two texts with their answers as examples, and a third with the same question."""
+    """A text with its answer as the example, and another with the same question."""
     group = draw.pick(list(language.shared["texts"]))
     places = draw.sample(range(3), 2)
     turns: list[str] = []
@@ -123,7 +123,7 @@ def _read(draw: Draw, language: Language, system: str, *, english: bool) -> Talk
             continue
         text = _join([facts[place] for place in sorted(places)], language)
         turns.append(f"{text}\n{asked.english if english else asked.question}")
-        if len(turns) == 5:
+        if len(turns) == 3:
             return Talk(system, turns, [_value_grader(asked)], group)
         turns.append(asked.value)
 

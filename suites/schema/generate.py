@@ -156,7 +156,7 @@ def _kept(draw: Draw, kind: str, note: Note, chosen: list[Field]) -> set[int]:
     """Return which sentences stand in the text: the opening one, those asked about, and some that distract."""
     needed = {0} | {field.sentence for field in chosen}
     rest = [index for index in range(len(note.sentences)) if index not in needed]
-    return needed | set(draw.sample(rest, 3 if DIFFICULTY[kind] == "hard" else 2))
+    return needed | set(draw.sample(rest, 2 if DIFFICULTY[kind] == "hard" else 1))
 
 
 def _example(draw: Draw, scenario: list[Any], values: dict[str, Any], chosen: list[Field]) -> tuple[Note, list[Field]]:

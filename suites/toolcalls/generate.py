@@ -16,9 +16,9 @@ ROUND = (
     "fill", "choose", "none", "fill", "parallel", "fill", "choose", "none", "many",
     "fill", "choose", "fill", "parallel", "none", "fill", "many", "fill",
 )  # fmt: skip
-N_TOOLS = {"fill": (1, 1), "choose": (2, 2), "many": (3, 5), "parallel": (2, 2), "none": (1, 2)}
+N_TOOLS = {"fill": (1, 1), "choose": (2, 2), "many": (3, 4), "parallel": (2, 2), "none": (1, 1)}
 DIFFICULTY = {"fill": "easy", "choose": "medium", "many": "hard", "parallel": "hard", "none": "medium"}
-MAX_NEW_TOKENS = {"fill": 40, "choose": 40, "many": 40, "parallel": 64, "none": 20}
+MAX_NEW_TOKENS = {"fill": 36, "choose": 36, "many": 36, "parallel": 56, "none": 16}
 
 
 class Ask(NamedTuple):
