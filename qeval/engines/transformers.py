@@ -12,6 +12,7 @@ from collections.abc import Sequence
 from typing import Any, NamedTuple
 
 from qeval.engines.base import DECODING, Generation, OnStep, Prompt
+from qeval.engines.prefix import split_prefixes
 from qeval.engines.render import Renderer, probe
 from qeval.evidence import ComparabilityLevel, Rendering
 from qeval.outcome import FailedAnswer
@@ -26,6 +27,14 @@ class RowResult(NamedTuple):
     """Whether an end token was reached within the row's limit."""
     bad_position: int | None
     """Index of the first generated token whose logits were NaN or infinite."""
+
+
+class _Read(NamedTuple):
+    """A batch as generate() takes it: ids and mask, shape (rows, tokens), and a cache of their first part or None."""
+
+    ids: Any
+    mask: Any
+    cache: Any
 
 
 class TransformersEngine:
@@ -44,6 +53,7 @@ class TransformersEngine:
         pad_token = tokenizer.convert_ids_to_tokens(self._pad_id)
         self._renderer: Renderer = probe(tokenizer, self._end_ids, pad_token)
         self.rendering: Rendering = self._renderer.rendering
+        self._full_attention = _attends_to_everything(model)
         self.context_tokens: int | None = getattr(model.config.get_text_config(), "max_position_embeddings", None)
 
     def render(self, suite: str, case: Case) -> Prompt:
@@ -73,27 +83,61 @@ class TransformersEngine:
         import torch
         from transformers import LogitsProcessorList, StoppingCriteriaList
 
-        longest = max(len(prompt.token_ids) for prompt in prompts)
-        ids = torch.full((len(prompts), longest), self._pad_id, dtype=torch.long)
-        mask = torch.zeros_like(ids)
-        for row, prompt in enumerate(prompts):
-            ids[row, longest - len(prompt.token_ids) :] = torch.tensor(prompt.token_ids)
-            mask[row, longest - len(prompt.token_ids) :] = 1
+        read = self._read(prompts)
         limits = [prompt.case.max_new_tokens for prompt in prompts]
-        guard = _guard(longest, limits, on_step)
-        with torch.no_grad():  # not inference_mode, which optimum-quanto's int4 tensors refuse
+        width = read.ids.shape[1]
+        guard = _guard(width, limits, on_step)
+        # Not inference_mode: quanto's int4 kernels write to tensors it forbids to change.
+        with torch.no_grad():
             output = self._model.generate(
-                input_ids=ids.to(self._device),
-                attention_mask=mask.to(self._device),
+                input_ids=read.ids,
+                attention_mask=read.mask,
+                **({} if read.cache is None else {"cache": read.cache}),
                 generation_config=self._config(max(limits)),
                 logits_processor=LogitsProcessorList([guard.watch]),
                 stopping_criteria=StoppingCriteriaList([guard.stop]),
             )
-        generated = output[:, longest:].tolist()
+        generated = output[:, width:].tolist()
         return [
             _cut(tokens, limit, self._end_ids, bad)
             for tokens, limit, bad in zip(generated, limits, guard.bad_positions, strict=True)
         ]
+
+    def _read(self, prompts: Sequence[Prompt]) -> _Read:
+        """Pad the prompts; where many share a prefix, read the prefixes into a cache first."""
+        rows = [prompt.token_ids for prompt in prompts]
+        split = split_prefixes(rows, [_group(prompt) for prompt in prompts]) if self._full_attention else None
+        if split is None:
+            return _Read(*self._pad(rows), None)
+        import torch
+        from transformers import DynamicCache
+
+        prefix_ids, prefix_mask = self._pad(split.prefixes)
+        cache = DynamicCache(config=self._model.config)
+        with torch.no_grad():
+            self._model(
+                input_ids=prefix_ids,
+                attention_mask=prefix_mask,
+                position_ids=(prefix_mask.cumsum(dim=1) - 1).clamp(min=0),
+                cache=cache,
+                use_cache=True,
+                logits_to_keep=1,
+            )
+        index = torch.tensor(split.prefix_of, device=prefix_ids.device)
+        cache.batch_select_indices(index)
+        rest_ids, rest_mask = self._pad(split.rests)
+        return _Read(
+            torch.cat([prefix_ids[index], rest_ids], dim=1), torch.cat([prefix_mask[index], rest_mask], dim=1), cache
+        )
+
+    def _pad(self, rows: Sequence[tuple[int, ...]]) -> tuple[Any, Any]:
+        """Return ids and mask, shape (rows, longest), padded on the left, on the device."""
+        import torch
+
+        longest = max(map(len, rows))
+        ids = torch.tensor([[self._pad_id] * (longest - len(row)) + list(row) for row in rows])
+        mask = torch.tensor([[0] * (longest - len(row)) + [1] * len(row) for row in rows])
+        return ids.to(self._device), mask.to(self._device)
 
     def _config(self, max_new_tokens: int) -> Any:  # noqa: ANN401 - a transformers GenerationConfig
         from transformers import GenerationConfig
@@ -133,6 +177,18 @@ def end_token_ids(model: Any, tokenizer: Any) -> tuple[int, ...]:  # noqa: ANN40
         value = getattr(source, "eos_token_id", None)
         found.extend(value if isinstance(value, list | tuple) else [] if value is None else [value])
     return tuple(dict.fromkeys(found))
+
+
+def _attends_to_everything(model: Any) -> bool:  # noqa: ANN401
+    """Whether every layer keeps and reads the whole context, so that a mask may have holes."""
+    from transformers.cache_utils import DynamicCache, DynamicLayer
+
+    return all(type(layer) is DynamicLayer for layer in DynamicCache(config=model.config).layers)
+
+
+def _group(prompt: Prompt) -> tuple[str, str | None, str]:
+    """Return whose prefix a prompt may share: that of its document, within its tenant."""
+    return prompt.suite, prompt.case.tenant, prompt.case.cluster or prompt.case.id
 
 
 def _pad_id(tokenizer: Any, end_ids: tuple[int, ...]) -> int:  # noqa: ANN401

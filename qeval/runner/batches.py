@@ -34,7 +34,15 @@ def plan_batches(prompts: Sequence[Prompt], batch_size: int, batch_tokens: int) 
 
     Longest first, so that what will not fit in memory shows at once, and time left is not underestimated.
     """
-    ordered = sorted(prompts, key=lambda prompt: (-_tokens(prompt), prompt.suite, prompt.case.id))
+    longest: dict[tuple[str, str], int] = {}
+    for prompt in prompts:
+        group = _document(prompt)
+        longest[group] = max(longest.get(group, 0), _tokens(prompt))
+    # Questions about one document stay together, since they share its prefill.
+    ordered = sorted(
+        prompts,
+        key=lambda prompt: (-longest[_document(prompt)], _document(prompt), -_tokens(prompt), prompt.case.id),
+    )
     return _pack(ordered, 0, batch_size, batch_tokens)
 
 
@@ -62,6 +70,10 @@ def batches_digest(batches: Sequence[Batch]) -> str:
     """sha256 over repeat and case ids of every batch in order."""
     plan = [[batch.repeat, [list(key) for key in batch.keys]] for batch in batches]
     return hashlib.sha256(dumps(plan).encode()).hexdigest()
+
+
+def _document(prompt: Prompt) -> tuple[str, str]:
+    return prompt.suite, prompt.case.cluster or prompt.case.id
 
 
 def _tokens(prompt: Prompt) -> int:
