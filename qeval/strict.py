@@ -44,7 +44,8 @@ def validate(kind: type[T], value: object, where: str) -> T:
 
 def _fault(kind: type[BaseModel], fault: Any) -> str:  # noqa: ANN401 - pydantic's ErrorDetails
     path = [str(part) for part in fault["loc"]]
-    key = ".".join(path) or "the whole"
+    key = ".".join(path)
+    place = f"key '{key}'" if key else "the content"
     if fault["type"] == "extra_forbidden":
         allowed = _fields_at(kind, fault["loc"][:-1])
         hint = did_you_mean(path[-1], allowed)
@@ -52,8 +53,12 @@ def _fault(kind: type[BaseModel], fault: Any) -> str:  # noqa: ANN401 - pydantic
         return f"unknown key '{key}'.{hint}{listing}"
     if fault["type"] == "missing":
         return f"key '{key}' is missing"
+    # What qeval's own validators say is a whole sentence already.
+    if fault["type"] == "value_error":
+        message = fault["msg"].removeprefix("Value error, ")
+        return f"{place}: {message}" if key else message
     shown = repr(fault["input"])
-    return f"key '{key}': {fault['msg']}, not {shown if len(shown) <= 60 else shown[:57] + '...'}"
+    return f"{place}: {fault['msg']}, not {shown if len(shown) <= 60 else shown[:57] + '...'}"
 
 
 def _fields_at(kind: Any, path: tuple[Any, ...]) -> list[str]:  # noqa: ANN401 - walks type annotations

@@ -45,7 +45,7 @@ def run(
     policy: Annotated[str | None, typer.Option(help="A policy file. Default: the built-in policy.")] = None,
     out: Annotated[Path | None, typer.Option(help="Folder of the run. Default: runs/<time>.")] = None,
     device: Annotated[str | None, typer.Option(help="auto, cpu, cuda or mps. Default: auto.")] = None,
-    batch_size: Annotated[int | None, typer.Option(help="Cases that are answered together. Default: 32.")] = None,
+    batch_size: Annotated[int | None, typer.Option(help="Cases that are answered together. Default: 64.")] = None,
     threads: Annotated[int | None, typer.Option(help="CPU threads. Default: the cores this process may use.")] = None,
     time_limit: Annotated[float | None, typer.Option(help="Seconds after which a variant is ended.")] = None,
     resume: Annotated[bool, typer.Option("--resume", help="Finish an interrupted run in the same --out.")] = False,

@@ -7,12 +7,12 @@ described in the system text. The prompt begins with exactly one BOS where the m
 
 from __future__ import annotations
 
+import json
 from collections.abc import Sequence
 from typing import Any, NamedTuple
 
-from qeval.chat import Message, Tool
+from qeval.chat import Message, Tool, ToolCall
 from qeval.evidence import Rendering
-from qeval.jsonl import dumps
 from qeval.suites.case import Case
 
 FALLBACK_TEMPLATE = (
@@ -104,10 +104,15 @@ def _apply(tokenizer: Any, template: str, messages: list[dict[str, Any]], option
 
 
 def _describe_tools(messages: list[Message], tools: Sequence[Tool]) -> list[Message]:
-    listing = "\n".join(dumps(tool.model_dump(mode="json")) for tool in tools)
+    listing = "\n".join(_name_first(tool) for tool in tools)
     has_system = messages[0].role == "system"
     system = messages[0].content + "\n\n" if has_system else ""
     return [Message(role="system", content=f"{system}{TOOLS_TEXT}{listing}"), *messages[1 if has_system else 0 :]]
+
+
+def _name_first(spoken: Tool | ToolCall) -> str:
+    """Write a tool or a call as JSON in the order of its fields: a model reads, and imitates, the name first."""
+    return json.dumps(spoken.model_dump(mode="json"), ensure_ascii=False)
 
 
 def _fold_system(messages: list[Message]) -> list[Message]:
@@ -126,7 +131,7 @@ def _calls_as_text(messages: list[Message]) -> list[Message]:
         if message.role == "tool":
             plain.append(Message(role="user", content=f"Result of {message.name or 'the tool'}: {message.content}"))
         elif message.tool_calls:
-            calls = "\n".join(dumps(call.model_dump(mode="json")) for call in message.tool_calls)
+            calls = "\n".join(_name_first(call) for call in message.tool_calls)
             plain.append(Message(role="assistant", content=f"{message.content}\n{calls}".strip()))
         else:
             plain.append(message)

@@ -14,6 +14,9 @@ from typing import NamedTuple
 from qeval.engines.base import Prompt
 from qeval.jsonl import dumps
 
+LEAST_LIKENESS = 0.5
+"""A prompt shorter than this share of a batch's longest starts a batch of its own: padding costs as tokens do."""
+
 
 class Batch(NamedTuple):
     """Prompts that run together."""
@@ -30,18 +33,25 @@ class Batch(NamedTuple):
 
 
 def plan_batches(prompts: Sequence[Prompt], batch_size: int, batch_tokens: int) -> list[Batch]:
-    """Pack prompts of like length together, longest first, for the first pass (repeat 0).
+    """Pack prompts of one suite and of like length together, longest first, for the first pass (repeat 0).
 
-    Longest first, so that what will not fit in memory shows at once, and time left is not underestimated.
+    Longest first, so that what will not fit in memory shows early, and time left is not underestimated.
     """
     longest: dict[tuple[str, str], int] = {}
     for prompt in prompts:
         group = _document(prompt)
         longest[group] = max(longest.get(group, 0), _tokens(prompt))
-    # Questions about one document stay together, since they share its prefill.
+    # Questions about one document stay together, since they share its prefill; so do the cases of a suite, whose
+    # answers are of like length.
     ordered = sorted(
         prompts,
-        key=lambda prompt: (-longest[_document(prompt)], _document(prompt), -_tokens(prompt), prompt.case.id),
+        key=lambda prompt: (
+            prompt.suite,
+            -longest[_document(prompt)],
+            _document(prompt),
+            -_tokens(prompt),
+            prompt.case.id,
+        ),
     )
     return _pack(ordered, 0, batch_size, batch_tokens)
 
@@ -85,8 +95,14 @@ def _pack(ordered: Sequence[Prompt], repeat: int, batch_size: int, batch_tokens:
     for prompt in ordered:
         group = groups[-1] if groups else []
         longest = max(_tokens(other) for other in [*group, prompt])
-        if group and len(group) < batch_size and longest * (len(group) + 1) <= batch_tokens:
+        fits = len(group) < batch_size and longest * (len(group) + 1) <= batch_tokens
+        if group and fits and _alike(group[0], prompt, longest, repeat):
             group.append(prompt)
         else:
             groups.append([prompt])
     return [Batch(repeat, index, tuple(group)) for index, group in enumerate(groups)]
+
+
+def _alike(first: Prompt, prompt: Prompt, longest: int, repeat: int) -> bool:
+    # The self-check mixes suites on purpose.
+    return _tokens(prompt) >= LEAST_LIKENESS * longest and (repeat > 0 or first.suite == prompt.suite)

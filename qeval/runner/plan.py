@@ -43,7 +43,7 @@ class PlanFile(Strict):
     engine: EngineName = "transformers"
     script: str | None = None
     """For the scripted engine: path of the script, relative to the plan."""
-    batch_size: int = Field(default=32, ge=1, le=4096)
+    batch_size: int = Field(default=64, ge=1, le=4096)
     batch_tokens: int = Field(default=16_384, ge=1)
     """A batch holds at most this many tokens, padding and answers included (one case always runs)."""
     self_check: float = Field(default=0.125, ge=0, le=1)

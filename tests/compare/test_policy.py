@@ -73,13 +73,13 @@ def test_a_threshold_that_is_no_share_is_a_usage_error(tmp_path, key, value):
         ("required: [refusal]\nlevel: {refusal: advisory}", "both required and advisory"),
         ("level: {refusal: optional}", "'critical' or 'advisory'"),
         ("candidates_required: []", "must be all, or a list that names candidates"),
-        ("candidates_required: int8", "key 'candidates_required': Value error, must be all"),
-        ("margins: {suites: {a: autoo}}", "key 'margins.suites.a': Value error, must be auto, or a number"),
+        ("candidates_required: int8", "key 'candidates_required': must be all"),
+        ("margins: {suites: {a: autoo}}", "key 'margins.suites.a': must be auto, or a number"),
         ("limits: {max_net_loss: .nan}", "key 'limits.max_net_loss.all': Input should be a finite number, not nan"),
         ("alpha: 0.5", "less than 0.5"),
         ("margins: {pool: 0}", "greater than 0"),
         ("alpha: 0.05\nalpha: 0.4", "given twice"),
-        ("- 1", "the whole"),
+        ("- 1", "the content"),
     ],
 )
 def test_a_fault_names_the_file_the_key_and_the_way_out(tmp_path, text, said):

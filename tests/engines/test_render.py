@@ -53,7 +53,7 @@ def test_c43_neighbouring_user_turns_that_tool_results_make_are_merged_for_a_tem
         Message(role="tool", name="get_weather", content="13 °C"),
     )
     text = renderer(made.ALTERNATES).text(case(*messages))
-    assert '{"arguments": {"city": "Zürich"}, "name": "get_weather"}' in text
+    assert '{"name": "get_weather", "arguments": {"city": "Zürich"}}' in text
     assert "user\nResult of get_weather: 12 °C\nResult of get_weather: 13 °C<|im_end|>" in text
 
 
@@ -63,9 +63,8 @@ def test_tools_go_through_a_template_that_knows_them_and_into_the_system_text_el
     assert knows.text(case(USER, tools=(TOOL,))).startswith("TOOLS [")
     assert ignores.rendering.tools == "fallback"
     text = ignores.text(case(SYSTEM, USER, tools=(TOOL,)))
-    assert text.startswith(
-        f"<|im_start|>system\nAnswer in German.\n\n{TOOLS_TEXT}" + '{"description": "Weather of a city"'
-    )
+    assert text.startswith(f"<|im_start|>system\nAnswer in German.\n\n{TOOLS_TEXT}")
+    assert '\n{"name": "get_weather", "description": "Weather of a city", "parameters": {' in text
 
 
 @pytest.mark.parametrize("template", [made.CHATML, made.WRITES_BOS])

@@ -15,10 +15,11 @@ import pytest
 
 from qeval.record import OUTCOMES_FILE, load_record
 from tests.real.conftest import run_plan_file, write_plan
+from tests.real.short_suite import write_short_suite
 
 pytestmark = pytest.mark.slow
 
-PLAN: dict[str, Any] = {"variants": ["bf16", "nf4"], "baseline": "bf16", "suites": ["refusal"], "batch_size": 2}
+N_CASES = 40
 KILLS = 10
 
 
@@ -35,8 +36,8 @@ def kill_once(plan: Path, out: Path, how: str, chance: random.Random) -> None:
     while process.poll() is None and outcomes_bytes(out) <= before:
         time.sleep(0.0005 if how == "write" else 0.01)
     if how == "batch":
-        # A batch of two takes some tenths of a second here, so this lands inside one of the next few.
-        time.sleep(chance.uniform(0.02, 0.8))
+        # A batch of two takes about a second here, so this lands inside one of the next two.
+        time.sleep(chance.uniform(0.05, 1.5))
     process.send_signal(signal.SIGKILL)
     process.wait()
     if how == "torn":
@@ -76,7 +77,9 @@ def comparable(out: Path) -> dict[str, Any]:
 
 def test_killed_ten_times_and_resumed_the_record_equals_an_undisturbed_one(tmp_path: Path, model_folder: Path) -> None:
     assert model_folder.is_dir()
-    plan = write_plan(tmp_path, **PLAN)
+    suite = write_short_suite(tmp_path, N_CASES)
+    # bf16 and nf4, since in them the composition of a batch changes results; many small batches, to have many moments.
+    plan = write_plan(tmp_path, variants=["bf16", "nf4"], baseline="bf16", suites=[str(suite)], batch_size=2)
     undisturbed = run_plan_file(plan, tmp_path / "whole", "--no-track", "--report-only")
     assert undisturbed.code == 0, undisturbed.stderr
     chance = random.Random(20261129)

@@ -10,6 +10,7 @@ import pytest
 
 from tests.real.conftest import Run, run_plan_file, write_plan
 from tests.real.damage import damaged_copy, noise, two_bits
+from tests.real.short_suite import write_short_suite
 
 pytestmark = pytest.mark.slow
 
@@ -24,7 +25,8 @@ def planted(tmp_path_factory: pytest.TempPathFactory, model_folder: Path) -> tup
     }
     entries = [{"name": name, "format": "fp32", "model": str(path)} for name, path in copies.items()]
     repeat = {"name": "fp32-repeat", "format": "fp32"}
-    plan = write_plan(folder, variants=["fp32", *entries, repeat], baseline="fp32", self_check=0.1)
+    suite = write_short_suite(folder, 160)
+    plan = write_plan(folder, variants=["fp32", *entries, repeat], suites=[str(suite)], self_check=0.1)
     run = run_plan_file(plan, folder / "out", "--no-track")
     verdict = json.loads((run.out / "verdict.json").read_text())
     return run, {candidate["candidate"]: candidate for candidate in verdict["candidates"]}
@@ -49,11 +51,8 @@ def test_the_baseline_against_its_own_repeat_is_accepted_under_the_default_polic
 
 def test_the_same_with_forty_cases_is_inconclusive(tmp_path: Path, model_folder: Path) -> None:
     assert model_folder.is_dir()
-    plan = write_plan(
-        tmp_path,
-        variants=["fp32", {"name": "fp32-repeat", "format": "fp32"}],
-        suites=["refusal"],
-        self_check=0.0,
-    )
+    repeat = {"name": "fp32-repeat", "format": "fp32"}
+    suite = write_short_suite(tmp_path, 40)
+    plan = write_plan(tmp_path, variants=["fp32", repeat], suites=[str(suite)], self_check=0.0)
     run = run_plan_file(plan, tmp_path / "out", "--no-track")
     assert run.code == 3, run.stdout + run.stderr

@@ -6,11 +6,12 @@ from qeval.runner.batches import batches_digest, plan_batches, plan_self_check
 from qeval.suites.case import Case
 
 
-def prompt(name: str, tokens: int, limit: int = 8, suite: str = "s") -> Prompt:
+def prompt(name: str, tokens: int, limit: int = 8, suite: str = "s", cluster: str | None = None) -> Prompt:
     case = Case(
         id=name,
         messages=[{"role": "user", "content": "x"}],
         graders=[{"kind": "contains", "value": "x"}],
+        cluster=cluster,
         max_new_tokens=limit,
     )
     return Prompt(suite, case, tuple(range(tokens)), "x")
@@ -35,6 +36,19 @@ def test_every_prompt_is_in_exactly_one_batch_within_the_limits(sizes, batch_siz
 def test_the_plan_does_not_depend_on_the_order_of_the_prompts(sizes):
     prompts = [prompt(f"c{i}", size) for i, size in enumerate(sizes)]
     assert batches_digest(plan_batches(prompts, 4, 2000)) == batches_digest(plan_batches(prompts[::-1], 4, 2000))
+
+
+def test_prompts_of_two_suites_or_of_very_unlike_length_do_not_share_a_batch():
+    prompts = [prompt("a", 90), prompt("b", 80), prompt("c", 20), prompt("d", 85, suite="t")]
+    batches = plan_batches(prompts, 8, 10_000)
+    assert [[case for _, case in batch.keys] for batch in batches] == [["a", "b"], ["c"], ["d"]]
+
+
+def test_questions_about_one_document_stay_together():
+    prompts = [prompt(f"{d}{q}", 100 + 10 * q + d, cluster=f"document {d}") for q in range(3) for d in range(4)]
+    (batch,) = plan_batches(prompts, 12, 100_000)
+    documents = [p.case.cluster for p in batch.prompts]
+    assert documents == sorted(documents, reverse=True)
 
 
 def test_the_longest_prompts_run_first():
