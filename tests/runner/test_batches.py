@@ -47,7 +47,7 @@ def test_prompts_of_two_suites_or_of_very_unlike_length_do_not_share_a_batch():
 def test_questions_about_one_document_stay_together():
     prompts = [prompt(f"{d}{q}", 100 + 10 * q + d, cluster=f"document {d}") for q in range(3) for d in range(4)]
     (batch,) = plan_batches(prompts, 12, 100_000)
-    documents = [p.case.cluster for p in batch.prompts]
+    documents = [str(p.case.cluster) for p in batch.prompts]
     assert documents == sorted(documents, reverse=True)
 
 
