@@ -211,6 +211,8 @@ def _absent(name: str, reason: str, baseline: Record, required: bool) -> Candida
 
 
 def _warnings(baseline: Record, candidates: Sequence[Record]) -> Iterable[str]:
+    for record in (baseline, *candidates):
+        yield from (f"{record.header.variant}: {note}" for note in record.header.notes)
     if errors := _numeric_errors(baseline):
         yield f"NaN or infinite logits in {errors} outcomes of the baseline"
     silent = [r.header.variant for r in (baseline, *candidates) if all(outcome.repeat == 0 for outcome in r.outcomes)]

@@ -187,3 +187,10 @@ def test_another_metric_that_was_not_graded_in_one_arm_is_counted():
     made = build_report(base, [cand], Policy(), created_at="t").candidates[0]
     assert [verdict.metric for verdict in made.verdicts] == ["pass", "pass"]
     assert made.verdicts[0].unanswered == {"grader_timeout": 1}
+
+
+def test_how_a_variant_computes_here_is_said_among_the_warnings():
+    plain, noted = make_record("fp32", {"s": [True]}), make_record("bf16", {"s": [True]})
+    noted = noted._replace(header=noted.header.model_copy(update={"notes": ("products are rounded to bf16",)}))
+    report = build_report(plain, [noted], Policy(), created_at="now")
+    assert "bf16: products are rounded to bf16" in report.warnings
