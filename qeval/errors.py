@@ -66,6 +66,13 @@ class VariantFailed(QevalError):
     exit_code = ExitCode.INCOMPLETE
 
 
+def is_out_of_memory(error: BaseException) -> bool:
+    """Return whether an exception means that memory ran out: Python's, torch's on an accelerator, or on a CPU."""
+    # By name, since this module does not import torch; its CPU allocator has no class of its own.
+    named = type(error).__name__ == "OutOfMemoryError"
+    return isinstance(error, MemoryError) or named or "can't allocate memory" in str(error)
+
+
 def did_you_mean(name: str, allowed: Iterable[str]) -> str:
     """Return ``" Did you mean 'x'?"`` for the closest allowed name, or an empty string.
 

@@ -41,9 +41,14 @@ def run_job(
     """Run a plan, compare its records, write the reports and track them.
 
     Raises:
-        UsageError: bad input, or a resume that must be refused.
+        UsageError: bad input, no candidate, or a resume that must be refused.
         Incomplete: the baseline has no record, so there is nothing to compare with.
     """
+    if len(plan.variants) < 2:
+        raise UsageError(
+            f"{plan.baseline.name} alone leaves nothing to compare. Name a candidate too: "
+            f"--variants {plan.baseline.name},nf4 (`qeval formats` lists what can load here)"
+        )
     runs = run_plan(plan, out, watcher, resume=resume)
     report = report_on(runs, policy)
     written = write_all(report, out)

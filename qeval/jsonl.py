@@ -12,11 +12,13 @@ import codecs
 import json
 import os
 import re
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from pathlib import Path
-from typing import Any, NamedTuple, NoReturn
+from typing import Any, NamedTuple, NoReturn, TypeVar
 
 from qeval.errors import UsageError
+
+T = TypeVar("T")
 
 _SURROGATE = re.compile("[\ud800-\udfff]")
 
@@ -91,11 +93,11 @@ def read_lines(path: Path) -> list[Line]:
     return lines
 
 
-def read_appended(path: Path) -> Iterator[Line]:
-    """Yield the lines of a file that a program appends to; a torn last line is dropped.
+def read_appended(path: Path, parse: Callable[[str], T]) -> Iterator[T]:
+    """Yield the lines of a file that a program appends to, parsed; a torn last line is dropped.
 
     Raises:
-        UsageError: a line other than the last is damaged.
+        UsageError: a line that ends in a newline is damaged: `parse` raised ValueError.
     """
     if not path.exists():
         return
@@ -107,11 +109,12 @@ def read_appended(path: Path) -> Iterator[Line]:
         if not piece.strip():
             continue
         try:
-            yield Line(number, loads(piece))
+            value = parse(piece)
         except ValueError as error:
             raise UsageError(
                 f"{path}, line {number}: damaged ({error}). Delete the folder it lies in and run again."
             ) from error
+        yield value
 
 
 def dumps(value: object, *, indent: int | None = None) -> str:

@@ -15,6 +15,7 @@ from __future__ import annotations
 import hashlib
 import re
 from collections import Counter
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any, Literal, NamedTuple, TypeVar
 
@@ -147,7 +148,7 @@ def load_header(folder: Path) -> RecordHeader:
 def load_outcomes(folder: Path) -> list[Outcome]:
     """Read the outcomes written so far; a torn last line is dropped, a case that stands twice is an error."""
     path = folder / OUTCOMES_FILE
-    outcomes = [_as(Outcome, line.value, f"{path}, line {line.number}") for line in read_appended(path)]
+    outcomes = list(read_appended(path, _parser(Outcome)))
     seen = Counter((o.suite, o.case, o.repeat) for o in outcomes)
     twice = [key for key, count in seen.items() if count > 1]
     if twice:
@@ -163,16 +164,29 @@ def load_record(folder: Path) -> Record:
         UsageError: a file is missing or damaged; the message names file and line.
     """
     header = load_header(folder)
-    path = folder / CASES_FILE
-    cases = tuple(_as(CaseInfo, line.value, f"{path}, line {line.number}") for line in read_appended(path))
+    for name in (CASES_FILE, OUTCOMES_FILE):
+        if not (folder / name).is_file():
+            raise UsageError(f"{folder}: the record is damaged, {name} is missing. Run the variant again.")
+    cases = tuple(read_appended(folder / CASES_FILE, _parser(CaseInfo)))
     return Record(header, cases, tuple(load_outcomes(folder)))
 
 
-def _as(kind: type[T], value: object, where: str) -> T:
-    try:
-        return kind.model_validate(value)
-    except ValidationError as error:
-        raise UsageError(f"{where}: damaged ({error.errors(include_url=False)[0]['msg']}).") from error
+def _parser(kind: type[T]) -> Callable[[str], T]:
+    """Return what reads one line that a program wrote; what it raises is a ValueError with one sentence."""
+
+    def parse(text: str) -> T:
+        try:
+            return kind.model_validate_json(text)
+        except ValidationError:
+            # pydantic's own parser is several times faster, but refuses lone surrogates.
+            value = loads(text)
+        try:
+            return kind.model_validate(value)
+        except ValidationError as error:
+            fault = error.errors(include_url=False)[0]
+            raise ValueError(f"{'.'.join(map(str, fault['loc'])) or 'content'}: {fault['msg']}") from error
+
+    return parse
 
 
 def folder_name(variant: str) -> str:

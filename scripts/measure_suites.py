@@ -48,7 +48,7 @@ def main() -> None:
     parser.add_argument("--variant", default="fp32")
     parser.add_argument("--suites", default="all")
     parser.add_argument("--size", default="smoke", choices=["smoke", "standard", "full"])
-    parser.add_argument("--batch-size", type=int, default=32)
+    parser.add_argument("--batch-size", type=int, default=64)
     parser.add_argument("--record", type=Path)
     given = parser.parse_args()
     if given.record is not None:

@@ -101,14 +101,14 @@ def test_c31_appended_lines_come_back_and_a_torn_last_line_is_dropped_at_any_byt
     ends = [index for index, byte in enumerate(whole) if byte == ord("\n")]
     for cut in range(len(whole) + 1):
         path.write_bytes(whole[:cut])
-        assert len(list(read_appended(path))) == sum(end < cut for end in ends)
+        assert len(list(read_appended(path, loads))) == sum(end < cut for end in ends)
 
 
 def test_damage_inside_an_appended_file_is_an_error(tmp_path: Path) -> None:
     path = tmp_path / "outcomes.jsonl"
     path.write_bytes(b'{"a":1}\n{"b":\n{"c":3}\n')
     with pytest.raises(UsageError, match="line 2: damaged"):
-        list(read_appended(path))
+        list(read_appended(path, loads))
 
 
 def test_a_whole_file_is_replaced_or_left_alone(tmp_path: Path) -> None:

@@ -9,7 +9,7 @@ import typer
 
 from qeval import __version__
 from qeval.cli import compare, formats, models, run, schemas, suites, track
-from qeval.cli.output import fail, interrupted
+from qeval.cli.output import fail
 from qeval.errors import QevalError
 
 app = typer.Typer(
@@ -53,5 +53,3 @@ def entry() -> None:
         app()
     except QevalError as error:
         fail(error, as_json=as_json)
-    except KeyboardInterrupt:
-        interrupted(as_json=as_json)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sys
+from pathlib import Path
 from typing import Annotated, NoReturn
 
 import typer
@@ -38,9 +39,10 @@ def fail(error: QevalError, *, as_json: bool) -> NoReturn:
     raise SystemExit(int(error.exit_code))
 
 
-def interrupted(*, as_json: bool) -> NoReturn:
-    """Say that the run was interrupted, and how to go on."""
-    sys.stderr.write("interrupted. What was answered is kept; run the same command with --resume to finish.\n")
+def interrupted(folder: Path, *, as_json: bool) -> NoReturn:
+    """Say that a run was interrupted, and how to go on."""
+    more = f"run the same command with --out {folder} --resume to finish"
+    sys.stderr.write(f"interrupted. What was answered is kept in {folder}; {more}.\n")
     if as_json:
-        print_json({"error": "interrupted", "exit_code": int(ExitCode.INTERRUPTED)})
+        print_json({"error": "interrupted", "out": str(folder), "exit_code": int(ExitCode.INTERRUPTED)})
     raise SystemExit(int(ExitCode.INTERRUPTED))

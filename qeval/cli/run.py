@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from qeval.cli.output import Json, console, print_json, progress_console
+from qeval.cli.output import Json, console, interrupted, print_json, progress_console
 from qeval.errors import UsageError
 
 if TYPE_CHECKING:
@@ -100,8 +100,11 @@ def run(
     if resume and not file.out:
         raise UsageError("--resume needs the folder of the run to finish: give --out.")
     tracking = None if no_track else Tracking(tracking_uri, experiment)
-    with watcher_for(progress_console()) as watcher:
-        job = run_job(plan, rules, folder, watcher, resume=resume, tracking=tracking)
+    try:
+        with watcher_for(progress_console()) as watcher:
+            job = run_job(plan, rules, folder, watcher, resume=resume, tracking=tracking)
+    except KeyboardInterrupt:
+        interrupted(folder, as_json=as_json)
     print_report(job.report, console(as_json=as_json))
     _print_places(job, as_json=as_json)
     raise typer.Exit(0 if report_only else job.report.exit_code)

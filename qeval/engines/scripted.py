@@ -24,7 +24,6 @@ import os
 import signal
 from collections.abc import Sequence
 from pathlib import Path
-from typing import Any
 
 from pydantic import Field
 
@@ -69,7 +68,7 @@ def load_script(path: Path) -> Script:
     """Read and check a script file.
 
     Raises:
-        UsageError: the file cannot be read, an unknown key, or `same_as` of a variant that is not there.
+        UsageError: the file cannot be read, an unknown key, or `same_as` of a variant that is not there or in a circle.
     """
     script = load_yaml(Script, path)
     for name, variant in script.variants.items():
@@ -77,7 +76,17 @@ def load_script(path: Path) -> Script:
             raise UsageError(
                 f"{path}: variants.{name}.same_as: {unknown_name('variant', variant.same_as, script.variants)}"
             )
+    for name in script.variants:
+        _refuse_circle(path, script, name)
     return script
+
+
+def _refuse_circle(path: Path, script: Script, name: str) -> None:
+    seen = [name]
+    while (following := script.variants[seen[-1]].same_as) is not None:
+        if following in seen:
+            raise UsageError(f"{path}: same_as goes round in a circle: {' -> '.join([*seen, following])}")
+        seen.append(following)
 
 
 class ScriptedEngine:
@@ -117,11 +126,7 @@ class ScriptedEngine:
         return generations
 
     def _look_up(self, case_id: str) -> Generation:
-        found: Any = self._variant.answers.get(case_id)
-        if found is None and self._variant.same_as is not None:
-            found = self._script.variants[self._variant.same_as].answers.get(case_id)
-        if found is None:
-            found = self._variant.default if self._variant.default is not None else self._script.default
+        found = _said(self._script, self._variant, case_id)
         answer = ScriptedAnswer(text=found) if isinstance(found, str) else found
         if answer.status != "answered":
             return Generation(status=answer.status, detail=answer.detail)
@@ -132,6 +137,15 @@ class ScriptedEngine:
             failure = "truncated"
         tokens = tuple(answer.text.encode("utf-8", errors="replace"))
         return Generation(text=answer.text, token_ids=tokens, finish=answer.finish, failure=failure)
+
+
+def _said(script: Script, variant: ScriptedVariant, case_id: str) -> str | ScriptedAnswer:
+    """Return a variant's own answer or default, else what the variant says that it is the same as."""
+    if case_id in variant.answers:
+        return variant.answers[case_id]
+    if variant.default is not None:
+        return variant.default
+    return script.default if variant.same_as is None else _said(script, script.variants[variant.same_as], case_id)
 
 
 def script_identity(path: Path) -> str:

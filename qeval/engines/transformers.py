@@ -8,12 +8,14 @@ batch go on.
 
 from __future__ import annotations
 
+import inspect
 from collections.abc import Sequence
 from typing import Any, NamedTuple
 
 from qeval.engines.base import DECODING, Generation, OnStep, Prompt
-from qeval.engines.prefix import split_prefixes
+from qeval.engines.prefill import Prefill
 from qeval.engines.render import Renderer, probe
+from qeval.errors import is_out_of_memory
 from qeval.evidence import ComparabilityLevel, Rendering
 from qeval.outcome import FailedAnswer
 from qeval.suites.case import Case
@@ -30,7 +32,7 @@ class RowResult(NamedTuple):
 
 
 class _Read(NamedTuple):
-    """A batch as generate() takes it: ids and mask, shape (rows, tokens), and a cache of their first part or None."""
+    """A batch as generate() takes it: ids and mask, shape (rows, tokens); a cache of all but the last, or None."""
 
     ids: Any
     mask: Any
@@ -50,6 +52,7 @@ class TransformersEngine:
         self._device = device
         self._end_ids = end_token_ids(model, tokenizer)
         self._pad_id = _pad_id(tokenizer, self._end_ids)
+        self._prefill = Prefill(self._model, self._pad_id, device)
         pad_token = tokenizer.convert_ids_to_tokens(self._pad_id)
         self._renderer: Renderer = probe(tokenizer, self._end_ids, pad_token)
         self.rendering: Rendering = self._renderer.rendering
@@ -66,15 +69,10 @@ class TransformersEngine:
 
         A batch that does not fit in memory gives `out_of_memory` for each of its cases.
         """
-        import torch
-
         try:
             rows = self._decode(prompts, on_step)
-        except (MemoryError, torch.OutOfMemoryError) as error:
-            return [Generation(status="out_of_memory", detail=f"batch of {len(prompts)}: {error}") for _ in prompts]
-        except RuntimeError as error:
-            # The CPU allocator has no exception class of its own.
-            if "can't allocate memory" not in str(error):
+        except (MemoryError, RuntimeError) as error:
+            if not is_out_of_memory(error):
                 raise
             return [Generation(status="out_of_memory", detail=f"batch of {len(prompts)}: {error}") for _ in prompts]
         return [self._generation(row) for row in rows]
@@ -104,46 +102,23 @@ class TransformersEngine:
         ]
 
     def _read(self, prompts: Sequence[Prompt]) -> _Read:
-        """Pad the prompts; where many share a prefix, read the prefixes into a cache first."""
+        """Pad the prompts, and read all but the last token of each into a cache where the model allows it."""
         rows = [prompt.token_ids for prompt in prompts]
-        split = split_prefixes(rows, [_group(prompt) for prompt in prompts]) if self._full_attention else None
-        if split is None:
-            return _Read(*self._pad(rows), None)
-        import torch
-        from transformers import DynamicCache
-
-        prefix_ids, prefix_mask = self._pad(split.prefixes)
-        cache = DynamicCache(config=self._model.config)
-        with torch.no_grad():
-            self._model(
-                input_ids=prefix_ids,
-                attention_mask=prefix_mask,
-                position_ids=(prefix_mask.cumsum(dim=1) - 1).clamp(min=0),
-                cache=cache,
-                use_cache=True,
-                logits_to_keep=1,
-            )
-        index = torch.tensor(split.prefix_of, device=prefix_ids.device)
-        cache.batch_select_indices(index)
-        rest_ids, rest_mask = self._pad(split.rests)
-        return _Read(
-            torch.cat([prefix_ids[index], rest_ids], dim=1), torch.cat([prefix_mask[index], rest_mask], dim=1), cache
-        )
-
-    def _pad(self, rows: Sequence[tuple[int, ...]]) -> tuple[Any, Any]:
-        """Return ids and mask, shape (rows, longest), padded on the left, on the device."""
-        import torch
-
-        longest = max(map(len, rows))
-        ids = torch.tensor([[self._pad_id] * (longest - len(row)) + list(row) for row in rows])
-        mask = torch.tensor([[0] * (longest - len(row)) + [1] * len(row) for row in rows])
-        return ids.to(self._device), mask.to(self._device)
+        cache = None
+        if self._full_attention:
+            # generate() reads the last token: the answer follows from its logits.
+            room = 1 + max(prompt.case.max_new_tokens for prompt in prompts)
+            tenants = [prompt.case.tenant for prompt in prompts]
+            cache = self._prefill.read([row[:-1] for row in rows], tenants, room)
+        return _Read(*self._prefill.pad(rows), cache)
 
     def _config(self, max_new_tokens: int) -> Any:  # noqa: ANN401 - a transformers GenerationConfig
         from transformers import GenerationConfig
 
         config = GenerationConfig(
             **DECODING,
+            # A compiled step would be another program than the one that read the prompts.
+            disable_compile=True,
             max_new_tokens=max_new_tokens,
             eos_token_id=list(self._end_ids) or None,
             pad_token_id=self._pad_id,
@@ -180,15 +155,16 @@ def end_token_ids(model: Any, tokenizer: Any) -> tuple[int, ...]:  # noqa: ANN40
 
 
 def _attends_to_everything(model: Any) -> bool:  # noqa: ANN401
-    """Whether every layer keeps and reads the whole context, so that a mask may have holes."""
+    """Whether every layer keeps and reads the whole context, and places are given, so that a mask may have holes.
+
+    Models that take places from the index in the cache (ALiBi: MPT, Falcon with `alibi`, BLOOM) are read plainly.
+    """
     from transformers.cache_utils import DynamicCache, DynamicLayer
 
+    takes_positions = "position_ids" in inspect.signature(model.forward).parameters
+    if not takes_positions or getattr(model.config.get_text_config(), "alibi", False):
+        return False
     return all(type(layer) is DynamicLayer for layer in DynamicCache(config=model.config).layers)
-
-
-def _group(prompt: Prompt) -> tuple[str, str | None, str]:
-    """Return whose prefix a prompt may share: that of its document, within its tenant."""
-    return prompt.suite, prompt.case.tenant, prompt.case.cluster or prompt.case.id
 
 
 def _pad_id(tokenizer: Any, end_ids: tuple[int, ...]) -> int:  # noqa: ANN401

@@ -102,7 +102,13 @@ def _begin(task: Task, header: RecordHeader, batches: list[Batch]) -> Kept:
 def _continued(before: Measurements | None, loaded: Measurements) -> Measurements:
     if before is None:
         return loaded
-    return before.model_copy(update={"attempts": before.attempts + 1, "load_s": loaded.load_s})
+    return before.model_copy(
+        update={
+            "attempts": before.attempts + 1,
+            "load_s": loaded.load_s,
+            "memory_after_load_bytes": loaded.memory_after_load_bytes,
+        }
+    )
 
 
 def _measured(before: Measurements, outcomes: list[Outcome], seconds: float) -> Measurements:
@@ -115,7 +121,8 @@ def _measured(before: Measurements, outcomes: list[Outcome], seconds: float) -> 
             "generated_tokens": generated,
             "tokens_per_s": generated / run_s if run_s > 0 else None,
             "peak_memory_bytes": max((before.peak_memory_bytes or 0, peak_memory_bytes() or 0)) or None,
-            "device_peak_memory_bytes": device_peak_memory_bytes(),
+            "device_peak_memory_bytes": max((before.device_peak_memory_bytes or 0, device_peak_memory_bytes() or 0))
+            or None,
         }
     )
 

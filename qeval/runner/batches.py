@@ -1,7 +1,7 @@
-"""Which cases run together: the same batches for every variant, planned from prompt lengths alone.
+"""Which cases run together: the same batches for every variant, planned before any is answered.
 
 Batch composition can change the result of a case (in bf16 it does so often), so the plan is a pure function of
-lengths, limits and the seed, its digest is in the record, and a batch is the unit that is redone after a crash.
+lengths, limits, ids and the seed, its digest is in the record, and a batch is the unit that is redone after a crash.
 """
 
 from __future__ import annotations
@@ -12,10 +12,13 @@ from collections.abc import Sequence
 from typing import NamedTuple
 
 from qeval.engines.base import Prompt
+from qeval.engines.cuts import cheapest_cuts
 from qeval.jsonl import dumps
 
-LEAST_LIKENESS = 0.5
-"""A prompt shorter than this share of a batch's longest starts a batch of its own: padding costs as tokens do."""
+STEP_ROWS = 35
+"""A decode step costs as much as the matrix products of this many rows before its first row: it reads the weights."""
+ROW_TOKENS = 300
+"""A row of this many tokens costs a step as much for reading its cache as for its matrix products."""
 
 
 class Batch(NamedTuple):
@@ -33,33 +36,28 @@ class Batch(NamedTuple):
 
 
 def plan_batches(prompts: Sequence[Prompt], batch_size: int, batch_tokens: int) -> list[Batch]:
-    """Pack prompts of one suite and of like length together, longest first, for the first pass (repeat 0).
+    """Pack prompts of like limit and length together for the first pass (repeat 0), longest answers first.
 
-    Longest first, so that what will not fit in memory shows early, and time left is not underestimated.
+    Questions about one document stand side by side, since they share its prefill where they share a batch.
     """
-    longest: dict[tuple[str, str], int] = {}
+    limit: dict[tuple[str, str], int] = {}
+    length: dict[tuple[str, str], int] = {}
     for prompt in prompts:
-        group = _document(prompt)
-        longest[group] = max(longest.get(group, 0), _tokens(prompt))
-    # Questions about one document stay together, since they share its prefill; so do the cases of a suite, whose
-    # answers are of like length.
-    ordered = sorted(
-        prompts,
-        key=lambda prompt: (
-            prompt.suite,
-            -longest[_document(prompt)],
-            _document(prompt),
-            -_tokens(prompt),
-            prompt.case.id,
-        ),
-    )
-    return _pack(ordered, 0, batch_size, batch_tokens)
+        document = _document(prompt)
+        limit[document] = max(limit.get(document, 0), prompt.case.max_new_tokens)
+        length[document] = max(length.get(document, 0), _tokens(prompt))
+
+    def place(prompt: Prompt) -> tuple[int, int, tuple[str, str], int, str]:
+        document = _document(prompt)
+        return -limit[document], -length[document], document, -_tokens(prompt), prompt.case.id
+
+    return _pack(sorted(prompts, key=place), 0, batch_size, batch_tokens)
 
 
 def plan_self_check(
     prompts: Sequence[Prompt], share: float, batch_size: int, batch_tokens: int, seed: int
 ) -> list[Batch]:
-    """Choose a seeded share of each suite and batch it otherwise: other neighbours, other padding, other size.
+    """Choose a seeded share of each suite, one case at least, and batch it otherwise: other neighbours, other size.
 
     Returns:
         The batches of repeat 1; empty where `share` is 0.
@@ -68,10 +66,10 @@ def plan_self_check(
     generator = random.Random(seed)
     for suite in sorted({prompt.suite for prompt in prompts}):
         mine = sorted((prompt for prompt in prompts if prompt.suite == suite), key=lambda prompt: prompt.case.id)
-        chosen += generator.sample(mine, round(share * len(mine)))
-    # Neighbours by id rather than by length, in batches of another size.
+        chosen += generator.sample(mine, max(1, round(share * len(mine))) if share else 0)
+    # Neighbours by a hash rather than by length, in batches of another size.
     ordered = sorted(
-        chosen, key=lambda prompt: (_tokens(prompt) // 256, hashlib.sha256(prompt.case.id.encode()).digest())
+        chosen, key=lambda prompt: (-prompt.case.max_new_tokens, hashlib.sha256(prompt.case.id.encode()).digest())
     )
     return _pack(ordered, 1, max(1, batch_size * 3 // 4), batch_tokens)
 
@@ -91,18 +89,15 @@ def _tokens(prompt: Prompt) -> int:
 
 
 def _pack(ordered: Sequence[Prompt], repeat: int, batch_size: int, batch_tokens: int) -> list[Batch]:
-    groups: list[list[Prompt]] = []
-    for prompt in ordered:
-        group = groups[-1] if groups else []
-        longest = max(_tokens(other) for other in [*group, prompt])
-        fits = len(group) < batch_size and longest * (len(group) + 1) <= batch_tokens
-        if group and fits and _alike(group[0], prompt, longest, repeat):
-            group.append(prompt)
-        else:
-            groups.append([prompt])
-    return [Batch(repeat, index, tuple(group)) for index, group in enumerate(groups)]
+    """Cut the ordered prompts into batches at the least cost of decoding, within the limits."""
+    limits = [prompt.case.max_new_tokens for prompt in ordered]
+    lengths = [_tokens(prompt) for prompt in ordered]
 
+    def cost(start: int, end: int) -> float | None:
+        rows, longest = end - start, max(lengths[start:end])
+        if rows > 1 and (rows > batch_size or rows * longest > batch_tokens):
+            return None
+        return max(limits[start:end]) * (STEP_ROWS + rows * (1 + longest / ROW_TOKENS))
 
-def _alike(first: Prompt, prompt: Prompt, longest: int, repeat: int) -> bool:
-    # The self-check mixes suites on purpose.
-    return _tokens(prompt) >= LEAST_LIKENESS * longest and (repeat > 0 or first.suite == prompt.suite)
+    parts = cheapest_cuts(len(ordered), cost)
+    return [Batch(repeat, number, tuple(ordered[start:end])) for number, (start, end) in enumerate(parts)]

@@ -17,7 +17,7 @@ from contextlib import contextmanager
 from multiprocessing import connection, parent_process
 from pathlib import Path
 
-from qeval.errors import QevalError, UsageError
+from qeval.errors import QevalError, UsageError, is_out_of_memory
 from qeval.runner.answer import run_task
 from qeval.runner.task import Done, Failed, Task
 
@@ -37,14 +37,14 @@ def main(task: Task, pipe: connection.Connection) -> None:
         pipe.send(Failed("unsupported", str(error), usage=True))
     except QevalError as error:
         pipe.send(Failed("unsupported", str(error)))
-    except MemoryError as error:
-        traceback.print_exc()
-        pipe.send(Failed("out_of_memory", str(error) or "the process ran out of memory"))
     except BrokenPipeError:
         os._exit(1)
     except Exception as error:  # noqa: BLE001 - the process boundary: told to the parent, with its traceback in the log
         traceback.print_exc()
-        pipe.send(Failed("crashed", f"{type(error).__name__}: {error}"))
+        if is_out_of_memory(error):
+            pipe.send(Failed("out_of_memory", str(error) or "the process ran out of memory"))
+        else:
+            pipe.send(Failed("crashed", f"{type(error).__name__}: {error}"))
 
 
 @contextmanager
@@ -81,12 +81,13 @@ def _die_with_parent() -> None:
 def _set_environment(threads: int) -> None:
     """Set what libraries read when they are first imported.
 
-    Waiting OpenMP threads sleep instead of spinning: where another process shares the cores, a batch of three
-    that took 128 s with spinning threads took 8 s with sleeping ones (docs/log.md).
+    Waiting OpenMP threads spin for some microseconds and then sleep: spinning on, as they do by default, a batch that
+    took 8 s took 128 s where other processes shared the cores; not spinning at all costs a tenth of each decode step
+    (docs/log.md).
     """
     os.environ.update({"OMP_NUM_THREADS": str(threads), "TOKENIZERS_PARALLELISM": "false"})
     os.environ.setdefault("OMP_WAIT_POLICY", "passive")
-    os.environ.setdefault("GOMP_SPINCOUNT", "0")
+    os.environ.setdefault("GOMP_SPINCOUNT", "10000")
 
 
 def _redirect_output(path: Path) -> None:

@@ -17,6 +17,12 @@ _PACKAGES = (
     "accelerate",
     "bitsandbytes",
     "optimum-quanto",
+    "gguf",
+    "safetensors",
+    # Graders.
+    "jsonschema",
+    "lingua-language-detector",
+    "regex",
 )
 """Packages whose version can change a result."""
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 from pathlib import Path
-from typing import Literal
+from typing import Any, Literal
 
 from pydantic import Field, field_validator
 
@@ -46,7 +46,7 @@ class PlanFile(Strict):
     batch_size: int = Field(default=64, ge=1, le=4096)
     batch_tokens: int = Field(default=16_384, ge=1)
     """A batch holds at most this many tokens, padding and answers included (one case always runs)."""
-    self_check: float = Field(default=0.125, ge=0, le=1)
+    self_check: float = Field(default=0.0625, ge=0, le=1)
     """Share of the cases every variant answers twice, the second time in other batches."""
     threads: int | None = Field(default=None, ge=1, le=4096)
     """CPU threads of the variant's process. Default: the cores this process may use."""
@@ -101,12 +101,26 @@ def load_plan(path: Path) -> PlanFile:
         UsageError: unreadable, an unknown key, or a value that is not allowed.
     """
     plan = load_yaml(PlanFile, path)
-    moved = {
+    moved: dict[str, Any] = {
         key: str(path.parent / value)
         for key in ("policy", "script", "out")
         if (value := getattr(plan, key)) is not None and not Path(value).is_absolute()
     }
+    moved["model"] = _from_folder(path.parent, plan.model)
+    if plan.suites != "all":
+        moved["suites"] = tuple(_from_folder(path.parent, suite) for suite in plan.suites)
+    moved["variants"] = tuple(
+        entry.model_copy(update={"model": _from_folder(path.parent, entry.model)})
+        if isinstance(entry, VariantEntry) and entry.model
+        else entry
+        for entry in plan.variants
+    )
     return plan.model_copy(update=moved)
+
+
+def _from_folder(folder: Path, name: str) -> str:
+    """Return a name that is written as a relative path (`./x`, `../x`) as seen from a folder; others unchanged."""
+    return str(folder / name) if name.startswith(("./", "../")) else name
 
 
 def resolve_plan(file: PlanFile) -> Plan:

@@ -45,7 +45,7 @@ def run_in_process(task: Task, hear: Callable[[Said], None], time_limit_s: float
     theirs.close()
     deadline = None if time_limit_s is None else clock() + time_limit_s
     try:
-        said = _listen(ours, hear, deadline, clock)
+        said = _listen(ours, process.sentinel, hear, deadline, clock)
     finally:
         if process.is_alive():
             process.join(0.5)
@@ -66,16 +66,19 @@ def run_in_process(task: Task, hear: Callable[[Said], None], time_limit_s: float
 
 
 def _listen(
-    ours: connection.Connection, hear: Callable[[Said], None], deadline: float | None, clock: Clock
+    ours: connection.Connection, sentinel: int, hear: Callable[[Said], None], deadline: float | None, clock: Clock
 ) -> Said | str | None:
     """Pass messages on until the last one; None where the child died without one."""
     while True:
         wait_s = None if deadline is None else max(0.0, deadline - clock())
-        if not ours.poll(wait_s):
+        # The child's end too: a grandchild that outlives it would hold the pipe open.
+        if not connection.wait([ours, sentinel], wait_s):
             return "timeout"
         try:
+            if not ours.poll():
+                return None
             message = ours.recv()
-        except EOFError:
+        except (EOFError, OSError):
             return None
         if isinstance(message, Done | Failed):
             return message

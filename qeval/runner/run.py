@@ -21,7 +21,7 @@ from qeval.jsonl import dumps, loads, read_text, write_atomic
 from qeval.models.identity import fingerprint
 from qeval.models.locate import resolve
 from qeval.models.resolved import ResolvedModel
-from qeval.record import RECORD_FILE, State, folder_name, load_header, save_header
+from qeval.record import RECORD_FILE, folder_name, load_header, save_header
 from qeval.runner.environment import package_versions
 from qeval.runner.plan import Plan, PlannedVariant
 from qeval.runner.process import Ended, run_in_process
@@ -139,15 +139,6 @@ def _mark(folder: Path, ended: Ended) -> None:
         write_atomic(folder / FAILURE_FILE, dumps({"state": ended.state, "detail": ended.detail}, indent=1) + "\n")
 
 
-def read_failure(folder: Path) -> tuple[State, str] | None:
-    """Return state and detail of a variant that ended before it had a record; None where it has one."""
-    path = folder / FAILURE_FILE
-    if not path.exists():
-        return None
-    value = loads(read_text(path))
-    return value["state"], value["detail"]
-
-
 def _resolve_models(plan: Plan, watcher: Watcher) -> dict[str, ResolvedModel | None]:
     if plan.file.engine == "scripted":
         return {variant.model: None for variant in plan.variants}
@@ -180,6 +171,8 @@ def _identity(plan: Plan, fingerprints: dict[str, str | None]) -> dict[str, Any]
 
 def _claim(out: Path, identity: dict[str, Any], *, resume: bool) -> None:
     path = out / PLAN_FILE
+    if resume and not path.exists():
+        raise UsageError(f"{out}: no run to resume there ({PLAN_FILE} is missing). Check --out, or leave out --resume.")
     if not path.exists():
         write_atomic(path, dumps(identity, indent=1) + "\n")
         return

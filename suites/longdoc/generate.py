@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from itertools import cycle
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -13,29 +13,26 @@ from qeval.suites.draw import Draw
 
 # (length in thousands of tokens, documents, questions each)
 PLAN = {
-    "smoke": ((0.2, 10, 3), (0.5, 1, 2), (1, 1, 1)),
+    "smoke": ((0.2, 10, 3), (0.5, 2, 1)),
     "standard": ((0.2, 16, 4), (0.5, 20, 4), (1, 20, 4), (2, 12, 4), (4, 8, 4), (6, 4, 4)),
     "full": ((0.2, 44, 5), (0.5, 54, 5), (1, 54, 5), (2, 32, 5), (4, 20, 5), (6, 12, 5)),
 }
 CHARACTERS_PER_TOKEN = {"table": 3.0, "code": 2.8, "log": 3.3, "chat": 3.5}
 """As the embedded model's tokenizer counts, so that all kinds come out equally long; 3.8 for the others."""
-# The order in which questions come round: 34, which has no factor in common with the questions a document gets.
-ROUND = (
-    "single", "choice", "rule", "check", "update", "most", "single", "compare", "lookup", "check",
-    "rule", "absent", "choice", "single", "several", "check", "count", "compare", "single", "rule",
-    "update", "check", "choice", "chain", "single", "list", "check", "owner", "rule", "absent",
-    "single", "compare", "update", "check",
+# The order in which questions come round. A document gets questions answered with a line, or (every third) questions
+# answered yes or no, so that all of its questions share two examples.
+LINE_ROUND = (
+    "single", "absent", "rule", "update", "lookup", "most", "single", "several", "rule", "absent", "list",
+    "choice", "count", "single", "update", "chain", "rule", "lookup", "list", "single", "owner", "absent", "rule",
 )  # fmt: skip
+YES_OR_NO_ROUND = ("check", "compare", "check")
 DIFFICULTY = {
     "single": "easy", "lookup": "easy", "owner": "easy", "choice": "easy",
     "check": "medium", "compare": "medium", "rule": "medium", "update": "medium",
 }  # fmt: skip
 COPIES = frozenset({"single", "choice", "lookup", "owner"})
 """Questions that whoever copies the right line has answered."""
-SHOWN_ALIKE = frozenset({"single", "choice", "check", "compare", "lookup", "owner", "chain"})
-"""Questions whose examples are of the same kind."""
 YES_OR_NO = frozenset({"check", "compare"})
-N_EXAMPLES = 2
 ABSENT = "not stated"
 INSTRUCTION = f'Answer with the line of the text that tells it, or with "{ABSENT}".'
 
@@ -86,65 +83,80 @@ class Question(NamedTuple):
     graders: list[dict[str, Any]]
     needs: list[str]
     kind: str = ""
-    examples: tuple[Any, ...] = ()
-    """Two `Question`s that are shown with their answers before this one."""
 
 
 def generate(size: str, seed: int) -> list[dict[str, Any]]:
     """Return the cases of a size."""
     bank = read_bank(Path(__file__).with_name("bank.yaml"))
     plans = [(length, n_asked) for length, n_documents, n_asked in PLAN[size] for _ in range(n_documents)]
+    lines, yes_or_no = cycle(LINE_ROUND), cycle(YES_OR_NO_ROUND)
     # Where a model always says no, half of the questions must be answered yes.
-    turns, truths = cycle(ROUND), cycle(("yes", "no"))
+    truths = cycle(("yes", "no"))
     cases: list[dict[str, Any]] = []
     for number, (length, n_asked) in enumerate(plans):
         kind = list(bank["kinds"])[number % len(bank["kinds"])]
         cluster = f"{size}-{number:03d}"
         document = _write(Draw(seed, size, number), bank, kind, length)
-        questions = _questions(Draw(seed, cluster), bank, document, n_asked, (turns, truths))
+        draw = Draw(seed, cluster)
+        if number % 3 == 2:
+            checks = _ask(draw, bank, document, cycle(["check"]), count=2, answers=cycle(["yes", "no"]))
+            examples = draw.shuffled(checks)
+            questions = _ask(draw, bank, document, yes_or_no, count=n_asked, answers=truths, shown=examples)
+        else:
+            examples = _ask(draw, bank, document, iter(["single", "lookup"]), count=2)
+            questions = _ask(draw, bank, document, lines, count=n_asked, shown=examples)
         tags = {"lang": "en", "document": kind, "length": f"{length:g}k"}
-        cases += [_case(document, question, cluster, tags) for question in questions]
+        cases += [_case(document, examples, question, cluster, tags) for question in questions]
     return cases
 
 
-def _questions(
-    draw: Draw, bank: dict[str, Any], document: Document, n_asked: int, cycles: tuple[Iterator[str], Iterator[str]]
+def _ask(
+    draw: Draw,
+    bank: dict[str, Any],
+    document: Document,
+    kinds: Iterator[str],
+    *,
+    count: int,
+    answers: Iterator[str] | None = None,
+    shown: Sequence[Question] = (),
 ) -> list[Question]:
-    """Return different questions about a document, of the kinds whose turn it is."""
-    turns, truths = cycles
-    questions: dict[str, Question] = {}
-    while len(questions) < n_asked:
-        kind = next(turns)
-        wanted = next(truths) if kind in YES_OR_NO else None
-        question = MAKERS[kind](draw, bank, document)._replace(kind=kind)
-        while wanted is not None and question.answer != wanted:
-            question = MAKERS[kind](draw, bank, document)._replace(kind=kind)
-        if question.text not in questions:
-            examples = tuple(_examples(draw, bank, document, question))
-            questions[question.text] = question._replace(examples=examples)
-    return list(questions.values())
+    """Return questions of the kinds whose turn it is, none of which rests on a line that answers a shown one.
 
-
-def _examples(draw: Draw, bank: dict[str, Any], document: Document, question: Question) -> list[Question]:
-    """Return two answered questions: of the same kind about other lines where there are such, else single facts.
-
-    Of yes/no questions one example is answered yes and one no.
+    Args:
+        draw: where values come from.
+        bank: the bank of the suite.
+        document: what is asked about.
+        kinds: a kind for each try.
+        count: how many to return.
+        answers: the answers that they must have in turn; None where any will do.
+        shown: examples whose answers stand in the prompt.
     """
-    if question.kind not in SHOWN_ALIKE:
-        return [Question(line.ask, line.text, [], [line.text]) for line in document.topics[:N_EXAMPLES]]
-    found: list[Question] = []
-    while len(found) < N_EXAMPLES:
-        example = MAKERS[question.kind](draw, bank, document)
-        new_lines = all(set(example.needs) != set(other.needs) for other in [question, *found])
-        new_answer = question.kind not in YES_OR_NO or example.answer not in {other.answer for other in found}
-        if new_lines and new_answer:
-            found.append(example)
-    return found
+    questions: list[Question] = []
+    answer = None if answers is None else next(answers)
+    while len(questions) < count:
+        kind = next(kinds)
+        question = MAKERS[kind](draw, bank, document)._replace(kind=kind)
+        while answer not in {None, question.answer}:
+            question = MAKERS[kind](draw, bank, document)._replace(kind=kind)
+        known = [set(other.needs) for other in [*shown, *(questions if not shown else [])]]
+        if question.text in {other.text for other in questions} or _told(question, known):
+            continue
+        questions.append(question)
+        answer = None if answers is None or len(questions) == count else next(answers)
+    return questions
 
 
-def _case(document: Document, question: Question, cluster: str, tags: dict[str, str]) -> dict[str, Any]:
+def _told(question: Question, known: list[set[str]]) -> bool:
+    """Whether the lines it rests on are those of a shown question, or (of several answers) one of them is."""
+    needs = set(question.needs)
+    return any(needs == other or (question.kind == "several" and needs & other) for other in known)
+
+
+def _case(
+    document: Document, examples: list[Question], question: Question, cluster: str, tags: dict[str, str]
+) -> dict[str, Any]:
     text = "\n".join(document.lines)
-    first, second = question.examples
+    first, second = examples
     number = hashlib.sha256(question.text.encode()).hexdigest()[:6]
     return {
         "id": f"longdoc-{cluster}-{question.kind}-{number}",
@@ -313,7 +325,7 @@ def _absent(draw: Draw, bank: dict[str, Any], document: Document) -> Question:
 
 
 def _several(draw: Draw, bank: dict[str, Any], document: Document) -> Question:
-    first, second = draw.sample(document.topics[N_EXAMPLES:], 2)
+    first, second = draw.sample(document.topics, 2)
     values = [str(first.value), str(second.value)]
     graders: list[dict[str, Any]] = [{"kind": "contains", "values": values}]
     return Question(f"{first.ask} {second.ask}", ", ".join(values), graders, [first.text, second.text])

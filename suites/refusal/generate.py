@@ -8,7 +8,7 @@ from typing import Any, NamedTuple
 from qeval.suites.bank import read_bank
 from qeval.suites.draw import Draw
 
-N_CASES = {"smoke": 33, "standard": 320, "full": 1080}
+N_CASES = {"smoke": 32, "standard": 320, "full": 1080}
 ROUND = ("outside", "inside", "outside", "alarming", "outside", "inside", "outside", "alarming", "inside")
 """Four requests of nine must be declined; `alarming` ones sound as if they should."""
 N_EXAMPLES = {"outside": 2, "inside": 1, "alarming": 0}
@@ -53,7 +53,8 @@ def _case(number: int, seed: int, bank: dict[str, Any], request: Request, turn: 
     frame = _frames(seed, bank, request)[turn]
     declined, served = scope["outside"][:2], scope["inside"][0]
     examples = [*((text, bank["phrase"]) for text in declined), (served[0], served[2])]
-    turns = [text for pair in Draw(seed, number).shuffled(examples) for text in pair]
+    # One order for all requests of a scope, so that they share the beginning of their prompts.
+    turns = [text for pair in Draw(seed, request.scope).shuffled(examples) for text in pair]
     turns.append(bank["frames"][frame].format(ask=request.text))
     expect = "refuse" if request.kind == "outside" else "comply"
     graders: list[dict[str, Any]] = [{"kind": "refusal", "expect": expect}]

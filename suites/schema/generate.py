@@ -10,8 +10,10 @@ from typing import Any, NamedTuple
 from qeval.suites.bank import read_bank
 from qeval.suites.draw import Draw
 
-N_CASES = {"smoke": 33, "standard": 320, "full": 1080}
-# The order in which kinds come round: 17 cases, so that `smoke` holds nearly two rounds.
+N_CASES = {"smoke": 32, "standard": 320, "full": 1080}
+N_SHARING = 2
+"""Cases in a row that share their shape and example, as the requests of one product do."""
+# The order in which kinds come round: 17 pairs of cases, nearly one round at `smoke`.
 ROUND = (
     "one", "two", "list", "two", "date", "one", "three", "missing", "flag",
     "one", "nested", "two", "three", "one", "date", "list", "flag",
@@ -63,23 +65,43 @@ class Task(NamedTuple):
     answer: dict[str, Any]
 
 
+class Setting(NamedTuple):
+    """What cases of one product share: the sort of note, the fields asked for, and an example."""
+
+    name: str
+    """Of the scenario."""
+    kind: str
+    fields: list[Field]
+    """Of the example's note."""
+    kept: set[int]
+    """Which sentences of a note stand in the text."""
+    example: Task
+
+
 def generate(size: str, seed: int) -> list[dict[str, Any]]:
     """Return the cases of a size; a larger size begins with the cases of the smaller ones."""
     bank = read_bank(Path(__file__).with_name("bank.yaml"))
     names = Draw(seed, "scenarios").shuffled(bank["scenarios"])
-    return [_case(number, seed, bank, names[number % len(names)]) for number in range(N_CASES[size])]
+    cases = []
+    for number in range(N_CASES[size]):
+        group = number // N_SHARING
+        kind = ROUND[(group + group // len(ROUND)) % len(ROUND)]
+        setting = _setting(Draw(seed, "setting", group), bank, names[group % len(names)], kind)
+        cases.append(_case(number, Draw(seed, number), bank, setting))
+    return cases
 
 
-def _case(number: int, seed: int, bank: dict[str, Any], name: str) -> dict[str, Any]:
-    kind = ROUND[(number + number // 17) % len(ROUND)]
-    draw = Draw(seed, number)
-    scenario, values = bank["scenarios"][name], bank["values"]
-    note = _write_note(draw, scenario, values)
-    chosen = _choose(draw, kind, note)
-    kept = _kept(draw, kind, note, chosen)
-    task = _task(kind, note, chosen, kept)
-    # In the example another field is the missing one, so that copying its null is wrong.
-    example = _task(kind, *_example(draw, scenario, values, chosen), kept, gone=0)
+def _setting(draw: Draw, bank: dict[str, Any], name: str, kind: str) -> Setting:
+    note = _write_note(draw, bank["scenarios"][name], bank["values"])
+    fields = _choose(draw, kind, note)
+    kept = _kept(draw, kind, note, fields)
+    # In the cases another field is the missing one, so that copying the example's null is wrong.
+    return Setting(name, kind, fields, kept, _task(kind, note, fields, kept, gone=0))
+
+
+def _case(number: int, draw: Draw, bank: dict[str, Any], setting: Setting) -> dict[str, Any]:
+    kind, example = setting.kind, setting.example
+    task = _task(kind, *_another(draw, bank, setting), setting.kept, gone=-1)
     return {
         "id": f"schema-{number:04d}",
         "messages": [
@@ -92,13 +114,13 @@ def _case(number: int, seed: int, bank: dict[str, Any], name: str) -> dict[str, 
         "tags": {
             "kind": kind,
             "lang": "en",
-            "fields": str(len(chosen)),
+            "fields": str(len(setting.fields)),
             "depth": "2" if kind in {"nested", "list"} else "1",
             "difficulty": DIFFICULTY[kind],
             "copy": "yes" if kind == "one" else "no",
         },
-        "cluster": f"{name}-{kind}",
-        "max_new_tokens": 16 + 12 * len(chosen),
+        "cluster": f"{setting.name}-{kind}",
+        "max_new_tokens": 10 + len(json.dumps(task.answer)) // 2,
     }
 
 
@@ -159,16 +181,17 @@ def _kept(draw: Draw, kind: str, note: Note, chosen: list[Field]) -> set[int]:
     return needed | set(draw.sample(rest, 2 if DIFFICULTY[kind] == "hard" else 1))
 
 
-def _example(draw: Draw, scenario: list[Any], values: dict[str, Any], chosen: list[Field]) -> tuple[Note, list[Field]]:
-    """Return another note of the scenario with the same fields and, yes/no fields apart, other values."""
+def _another(draw: Draw, bank: dict[str, Any], setting: Setting) -> tuple[Note, list[Field]]:
+    """Return another note with the same fields and, yes/no fields apart, other values than the example's."""
+    asked = {field.key for field in setting.fields}
     while True:
-        note = _write_note(draw, scenario, values)
-        fields = [field for field in note.fields if field.key in {each.key for each in chosen}]
-        if all(a.value != b.value or a.sort == "boolean" for a, b in zip(fields, chosen, strict=True)):
+        note = _write_note(draw, bank["scenarios"][setting.name], bank["values"])
+        fields = [field for field in note.fields if field.key in asked]
+        if all(a.value != b.value or a.sort == "boolean" for a, b in zip(fields, setting.fields, strict=True)):
             return note, fields
 
 
-def _task(kind: str, note: Note, fields: list[Field], kept: set[int], gone: int = -1) -> Task:
+def _task(kind: str, note: Note, fields: list[Field], kept: set[int], gone: int) -> Task:
     """Ask for the fields of a note; `gone` is the field that kind `missing` takes out of the text."""
     properties = {field.key: field.schema for field in fields}
     answer = {field.key: field.value for field in fields}

@@ -10,23 +10,36 @@ from typing import Any, NamedTuple
 from qeval.suites.bank import read_bank
 from qeval.suites.draw import Draw
 
-N_CASES = {"smoke": 33, "standard": 320, "full": 1080}
-# The order in which kinds come round: 17 cases, so that `smoke` holds nearly two rounds.
+N_CASES = {"smoke": 32, "standard": 320, "full": 1080}
+N_SHARING = 2
+"""Cases in a row that share their tools and examples, as the requests of one product do."""
+# The order in which kinds come round: 17 pairs of cases, nearly one round at `smoke`.
 ROUND = (
     "fill", "choose", "none", "fill", "parallel", "fill", "choose", "none", "many",
     "fill", "choose", "fill", "parallel", "none", "fill", "many", "fill",
 )  # fmt: skip
 N_TOOLS = {"fill": (1, 1), "choose": (2, 2), "many": (3, 4), "parallel": (2, 2), "none": (1, 1)}
 DIFFICULTY = {"fill": "easy", "choose": "medium", "many": "hard", "parallel": "hard", "none": "medium"}
-MAX_NEW_TOKENS = {"fill": 36, "choose": 36, "many": 36, "parallel": 56, "none": 16}
+WORDS_LIMIT = 16
+"""Tokens of an answer in words."""
 
 
 class Ask(NamedTuple):
     """A way to ask for a tool: the unit that shares wording, so the cluster of its cases."""
 
     tool: dict[str, Any]
-    text: str
+    wording: str
     number: int
+
+
+class Setting(NamedTuple):
+    """What cases of one product share: the tools on offer and the examples shown."""
+
+    kind: str
+    ask: Ask
+    others: list[dict[str, Any]]
+    turns: list[str]
+    declared: list[dict[str, Any]]
 
 
 class Request(NamedTuple):
@@ -41,21 +54,17 @@ def generate(size: str, seed: int) -> list[dict[str, Any]]:
     bank = read_bank(Path(__file__).with_name("bank.yaml"))
     tools = [tool for domain in bank["domains"].values() for tool in domain]
     asks = Draw(seed, "asks").shuffled(
-        Ask(tool, text, index) for tool in tools for index, text in enumerate(tool["asks"], start=1)
+        Ask(tool, wording, index) for tool in tools for index, wording in enumerate(tool["asks"], start=1)
     )
     plain = Draw(seed, "plain").shuffled(bank["no_tool"])
     cases: list[dict[str, Any]] = []
     seen: set[str] = set()
     for number in range(N_CASES[size]):
-        kind = ROUND[number % len(ROUND)]
-        # Two cases in a row share a wording.
-        ask, entry = asks[number // 2 % len(asks)], plain[number // 4 % len(plain)]
-        attempts = (Draw(seed, number, attempt) for attempt in count())
+        group = number // N_SHARING
+        setting = _setting(Draw(seed, group), bank, ROUND[group % len(ROUND)], asks[group % len(asks)])
         tries = (
-            _no_call(number, draw, bank, draw.pick(asks), entry)
-            if kind == "none"
-            else _calls(number, draw, bank, kind, ask)
-            for draw in attempts
+            _case(number, Draw(seed, number, attempt), bank, setting, plain[(number + attempt) % len(plain)])
+            for attempt in count()
         )
         cases.append(next(case for case in tries if _is_new(case, seen)))
     return cases
@@ -71,82 +80,76 @@ def _is_new(case: dict[str, Any], seen: set[str]) -> bool:
     return True
 
 
-def _calls(number: int, draw: Draw, bank: dict[str, Any], kind: str, ask: Ask) -> dict[str, Any]:
-    """Return a case in which one tool, or two, must be called."""
-    values = bank["values"]
-    others = _others(draw, bank, ask.tool, N_TOOLS[kind])
-    wanted = [_request(draw, values, ask)]
+def _setting(draw: Draw, bank: dict[str, Any], kind: str, ask: Ask) -> Setting:
+    """Draw further tools, and examples that use them."""
+    values, tool = bank["values"], ask.tool
+    others = _others(draw, bank, tool, N_TOOLS[kind])
+    shown = _examples(draw, values, kind, tool, others)
     if kind == "parallel":
-        wanted.append(_example(draw, values, others[0]))
-        example = [_example(draw, values, tool) for tool in (ask.tool, others[0])]
-        turns = [_join(example), json.dumps([request.call for request in example])]
+        turns = [_join(shown), json.dumps([request.call for request in shown])]
     else:
-        turns = _examples(draw, values, kind, ask.tool, others)
-    tools = [_declare(tool, values) for tool in draw.shuffled([ask.tool, *others])]
-    calls = [request.call for request in wanted]
-    case = _case(number, kind, [*turns, _join(wanted)], tools)
-    case["tags"]["arguments"] = _argument_types(calls)
-    cluster = f"{ask.tool['name']}-{ask.number}"
-    return case | {"graders": [{"kind": "tool_call", "calls": calls}], "cluster": cluster}
+        turns = [text for request in shown for text in (request.text, json.dumps(request.call))]
+    if kind == "none":
+        turns += ["Thanks!", "You are welcome."]
+    return Setting(kind, ask, others, turns, [_declare(each, values) for each in draw.shuffled([tool, *others])])
 
 
 def _examples(
     draw: Draw, values: dict[str, Any], kind: str, tool: dict[str, Any], others: list[dict[str, Any]]
-) -> list[str]:
-    """Return earlier turns: one of the tool itself, one of each tool, or (hard) one of another tool."""
-    if kind == "fill":
-        shown = [_example(draw, values, tool)]
-    elif kind == "choose":
-        shown = [_example(draw, values, each) for each in draw.shuffled([tool, *others])]
+) -> list[Request]:
+    """Return earlier requests: one of the tool itself, one of each tool, or (hard) one of another tool."""
+    if kind == "parallel":
+        return [_draw_request(draw, values, each) for each in (tool, others[0])]
+    if kind == "choose":
+        return [_draw_request(draw, values, each) for each in draw.shuffled([tool, *others])]
+    return [_draw_request(draw, values, draw.pick(others) if kind == "many" else tool)]
+
+
+def _case(number: int, draw: Draw, bank: dict[str, Any], setting: Setting, entry: list[str | None]) -> dict[str, Any]:
+    """Return a case: one tool must be called, or two, or (kind `none`) the answer must be words."""
+    values, kind = bank["values"], setting.kind
+    graders: list[dict[str, Any]]
+    if kind == "none":
+        calls, (asked, word) = [], entry
+        graders = [{"kind": "contains", "value": word}] if word is not None else []
+        cluster = f"none-{str(asked).lower().replace(' ', '-')[:40]}"
     else:
-        shown = [_example(draw, values, draw.pick(others))]
-    return [text for request in shown for text in (request.text, json.dumps(request.call))]
-
-
-def _no_call(number: int, draw: Draw, bank: dict[str, Any], ask: Ask, entry: list[str | None]) -> dict[str, Any]:
-    """Return a case in which the answer must be words, although tools are on offer."""
-    text, word = entry
-    tools = [ask.tool, *_others(draw, bank, ask.tool, N_TOOLS["none"])]
-    shown = _request(draw, bank["values"], ask)
-    turns = [shown.text, json.dumps(shown.call), "Thanks!", "You are welcome.", text]
-    case = _case(number, "none", turns, [_declare(tool, bank["values"]) for tool in tools])
-    case["tags"]["arguments"] = "none"
-    graders: list[dict[str, Any]] = [{"kind": "tool_call", "calls": []}]
-    if word is not None:
-        graders.append({"kind": "contains", "value": word})
-    return case | {"graders": graders, "cluster": f"none-{str(text).lower().replace(' ', '-')[:40]}"}
-
-
-def _case(number: int, kind: str, turns: list[Any], tools: list[dict[str, Any]]) -> dict[str, Any]:
-    roles = ("user", "assistant")
-    talk = [{"role": roles[index % 2], "content": text} for index, text in enumerate(turns)]
+        wanted = [_request(draw, values, setting.ask.tool, setting.ask.wording)]
+        if kind == "parallel":
+            wanted.append(_draw_request(draw, values, setting.others[0]))
+        asked, calls, graders = _join(wanted), [request.call for request in wanted], []
+        cluster = f"{setting.ask.tool['name']}-{setting.ask.number}"
+    roles, n_tools = ("user", "assistant"), len(setting.declared)
     return {
         "id": f"toolcalls-{number:04d}",
-        "messages": talk,
-        "tools": tools,
+        "messages": [{"role": roles[index % 2], "content": text} for index, text in enumerate([*setting.turns, asked])],
+        "tools": setting.declared,
+        "graders": [{"kind": "tool_call", "calls": calls}, *graders],
         "tags": {
             "kind": kind,
             "lang": "en",
-            "tools": "1" if len(tools) == 1 else "2-3" if len(tools) < 4 else "4+",
+            "tools": "1" if n_tools == 1 else "2-3" if n_tools < 4 else "4+",
+            "arguments": _argument_types(calls),
             "difficulty": DIFFICULTY[kind],
             "copy": "no",
         },
-        "max_new_tokens": MAX_NEW_TOKENS[kind],
+        "cluster": cluster,
+        "max_new_tokens": 8 + 2 * len(json.dumps(calls)) // 5 if calls else WORDS_LIMIT,
     }
 
 
-def _request(draw: Draw, banks: dict[str, Any], ask: Ask) -> Request:
+def _request(draw: Draw, banks: dict[str, Any], tool: dict[str, Any], wording: str) -> Request:
     """Fill the wording's slots and build the call that holds the same values."""
     arguments: dict[str, str | int] = {}
-    for key, bank in ask.tool["arguments"].items():
+    for key, bank in tool["arguments"].items():
         name = key.rstrip("?")
-        if "{" + name + "}" in ask.text:
+        if "{" + name + "}" in wording:
             arguments[name] = _value(draw, banks[bank])
-    return Request(ask.text.format(**arguments), {"name": ask.tool["name"], "arguments": arguments})
+    return Request(wording.format(**arguments), {"name": tool["name"], "arguments": arguments})
 
 
-def _example(draw: Draw, banks: dict[str, Any], tool: dict[str, Any]) -> Request:
-    return _request(draw, banks, Ask(tool, draw.pick(tool["asks"]), 0))
+def _draw_request(draw: Draw, banks: dict[str, Any], tool: dict[str, Any]) -> Request:
+    return _request(draw, banks, tool, draw.pick(tool["asks"]))
 
 
 def _value(draw: Draw, bank: dict[str, Any]) -> str | int:
@@ -177,6 +180,8 @@ def _declare(tool: dict[str, Any], banks: dict[str, Any]) -> dict[str, Any]:
 
 
 def _argument_types(calls: list[dict[str, Any]]) -> str:
+    if not calls:
+        return "none"
     types = {type(value).__name__ for call in calls for value in call["arguments"].values()}
     return "mixed" if len(types) > 1 else {"int": "number", "str": "text"}[types.pop()]
 

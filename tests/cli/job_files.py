@@ -3,13 +3,16 @@
 from __future__ import annotations
 
 import json
+from contextlib import redirect_stderr, redirect_stdout
+from io import StringIO
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
+from unittest.mock import patch
 
 import yaml
 from typer.testing import CliRunner, Result
 
-from qeval.cli.main import app
+from qeval.cli.main import app, entry
 
 FACTS = ("Oslo", "Lima", "Cairo", "Quito", "Hanoi")
 
@@ -58,3 +61,22 @@ def write_job(folder: Path, variants: dict[str, Any], n_cases: int = 160, **plan
 def qeval(*arguments: object) -> Result:
     """Run the command line in this process."""
     return CliRunner().invoke(app, [str(argument) for argument in arguments], catch_exceptions=True)
+
+
+class Ended(NamedTuple):
+    """What a command left on the terminal."""
+
+    returncode: int
+    stdout: str
+    stderr: str
+
+
+def qeval_entry(*arguments: object) -> Ended:
+    """Run the command line as the installed script does, errors made into exit codes, but in this process."""
+    out, err, code = StringIO(), StringIO(), 0
+    with redirect_stdout(out), redirect_stderr(err), patch("sys.argv", ["qeval", *(str(part) for part in arguments)]):
+        try:
+            entry()
+        except SystemExit as ended:
+            code = int(ended.code or 0)
+    return Ended(code, out.getvalue(), err.getvalue())

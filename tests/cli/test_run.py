@@ -3,21 +3,18 @@
 from __future__ import annotations
 
 import json
-import subprocess
-import sys
 from pathlib import Path
 from typing import Any
 
 import pytest
 
 from qeval.record import load_record
-from tests.cli.job_files import FACTS, write_job
+from tests.cli.job_files import FACTS, Ended, qeval_entry, write_job
 
 
-def run(plan: Path, out: Path, *more: object, code: int | None = None) -> subprocess.CompletedProcess[str]:
-    """Run `qeval run` in a process of its own, as a user does."""
-    command = [sys.executable, "-m", "qeval", "run", plan, "--out", out, "--no-track", *more]
-    done = subprocess.run([str(part) for part in command], capture_output=True, text=True, check=False)
+def run(plan: Path, out: Path, *more: object, code: int | None = None) -> Ended:
+    """Run `qeval run` without tracking."""
+    done = qeval_entry("run", plan, "--out", out, "--no-track", *more)
     if code is not None:
         assert done.returncode == code, done.stdout + done.stderr
     return done
@@ -118,7 +115,7 @@ def test_a_finished_run_resumes_without_answering_anything(tmp_path: Path) -> No
 
 
 def test_a_time_limit_ends_a_variant_and_counts_it_as_missing(tmp_path: Path) -> None:
-    plan = write_job(tmp_path, {"int8": {"same_as": "fp32", "hang_at": "c7"}}, time_limit_s=8)
+    plan = write_job(tmp_path, {"int8": {"same_as": "fp32", "hang_at": "c7"}}, time_limit_s=4)
     done = run(plan, tmp_path / "out", code=5)
     assert "time limit" in done.stderr
 
@@ -141,3 +138,51 @@ def test_hostile_answers_survive_the_whole_way(tmp_path: Path) -> None:
     run(plan, tmp_path / "out")
     texts = [outcome.text for outcome in load_record(tmp_path / "out/records/int8").outcomes]
     assert hostile["c0"] in texts
+
+
+def test_a_run_without_a_candidate_is_refused_before_anything_runs(tmp_path: Path) -> None:
+    done = run(write_job(tmp_path, {}), tmp_path / "out", code=2)
+    assert "nothing to compare" in done.stderr
+    assert not (tmp_path / "out").exists()
+
+
+def test_a_resume_where_no_run_lies_is_refused_and_writes_nothing(tmp_path: Path) -> None:
+    done = run(write_job(tmp_path, {"int8": SAME}), tmp_path / "mistyped", "--resume", code=2)
+    assert "no run to resume" in done.stderr
+    assert not (tmp_path / "mistyped/plan.json").exists()
+
+
+def test_an_interrupt_ends_with_130_and_says_how_to_finish(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    def interrupt(*_: object, **__: object) -> None:
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr("qeval.job.run_job", interrupt)
+    done = run(write_job(tmp_path, {"int8": SAME}), tmp_path / "out", "--json", code=130)
+    assert f"--out {tmp_path / 'out'} --resume" in done.stderr
+    assert json.loads(done.stdout.splitlines()[-1])["exit_code"] == 130
+
+
+def test_a_script_whose_variants_stand_for_each_other_is_refused(tmp_path: Path) -> None:
+    plan = write_job(tmp_path, {"int8": {"same_as": "nf4"}, "nf4": {"same_as": "int8"}})
+    done = run(plan, tmp_path / "out", code=2)
+    assert "circle" in done.stderr
+
+
+def test_same_as_is_followed_all_the_way(tmp_path: Path) -> None:
+    variants = {"int8": {"same_as": "nf4"}, "nf4": {"default": "Paris"}}
+    run(write_job(tmp_path, variants), tmp_path / "out")
+    assert {o.text for o in load_record(tmp_path / "out/records/int8").outcomes} == {"Paris"}
+
+
+def test_paths_in_a_plan_count_from_its_folder(tmp_path: Path) -> None:
+    plan = write_job(tmp_path, {"int8": SAME}, suites=["./capitals"])
+    run(plan, tmp_path / "out", "--dry-run", code=0)
+
+
+def test_a_record_without_its_outcomes_is_damaged_not_empty(tmp_path: Path) -> None:
+    run(write_job(tmp_path, {"int8": SAME}), tmp_path / "out", code=0)
+    records = tmp_path / "out/records"
+    (records / "int8/outcomes.jsonl").unlink()
+    done = qeval_entry("compare", records / "fp32", records / "int8")
+    assert done.returncode == 2
+    assert "outcomes.jsonl is missing" in done.stderr

@@ -1,8 +1,12 @@
+from collections.abc import Sequence
+from itertools import product
+
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from qeval.engines.base import Prompt
-from qeval.runner.batches import batches_digest, plan_batches, plan_self_check
+from qeval.runner.batches import ROW_TOKENS, STEP_ROWS, batches_digest, plan_batches, plan_self_check
 from qeval.suites.case import Case
 
 
@@ -38,10 +42,46 @@ def test_the_plan_does_not_depend_on_the_order_of_the_prompts(sizes):
     assert batches_digest(plan_batches(prompts, 4, 2000)) == batches_digest(plan_batches(prompts[::-1], 4, 2000))
 
 
-def test_prompts_of_two_suites_or_of_very_unlike_length_do_not_share_a_batch():
-    prompts = [prompt("a", 90), prompt("b", 80), prompt("c", 20), prompt("d", 85, suite="t")]
-    batches = plan_batches(prompts, 8, 10_000)
-    assert [[case for _, case in batch.keys] for batch in batches] == [["a", "b"], ["c"], ["d"]]
+def test_prompts_of_very_unlike_limit_or_length_do_not_share_a_batch():
+    short = [prompt(f"short{i}", 50, limit=16) for i in range(20)]
+    slow = [prompt(f"slow{i}", 50, limit=64) for i in range(20)]
+    long = [prompt(f"long{i}", 2000, limit=16) for i in range(4)]
+    batches = plan_batches([*short, *slow, *long], 64, 100_000)
+    assert [{case.rstrip("0123456789") for _, case in batch.keys} for batch in batches] == [
+        {"slow"},
+        {"long"},
+        {"short"},
+    ]
+
+
+def test_few_prompts_of_nearly_the_same_limit_share_a_batch_whatever_their_suite():
+    prompts = [prompt(f"{limit}", 50, limit, suite) for suite, limit in (("s", 16), ("s", 18), ("t", 20))]
+    (batch,) = plan_batches(prompts, 64, 100_000)
+    assert len(batch.prompts) == 3
+
+
+@given(st.lists(st.tuples(st.integers(1, 400), st.integers(1, 60)), min_size=1, max_size=7), st.integers(1, 7))
+def test_no_other_way_to_cut_the_ordered_prompts_decodes_at_less_cost(shapes, batch_size):
+    prompts = [prompt(f"c{i}", tokens, limit) for i, (tokens, limit) in enumerate(shapes)]
+    batches = plan_batches(prompts, batch_size, 10**9)
+    ordered = [each for batch in batches for each in batch.prompts]
+    ways = product([False, True], repeat=len(ordered) - 1)
+    parts = [split_where(ordered, way) for way in ways]
+    allowed = [sum(map(cost, way)) for way in parts if max(map(len, way)) <= batch_size]
+    assert sum(cost(batch.prompts) for batch in batches) == pytest.approx(min(allowed))
+
+
+def split_where(ordered: list[Prompt], cuts: tuple[bool, ...]) -> list[list[Prompt]]:
+    parts = [[ordered[0]]]
+    for cut, each in zip(cuts, ordered[1:], strict=True):
+        parts.append([each]) if cut else parts[-1].append(each)
+    return parts
+
+
+def cost(prompts: Sequence[Prompt]) -> float:
+    steps = max(each.case.max_new_tokens for each in prompts)
+    longest = max(len(each.token_ids) + each.case.max_new_tokens for each in prompts)
+    return steps * (STEP_ROWS + len(prompts) * (1 + longest / ROW_TOKENS))
 
 
 def test_questions_about_one_document_stay_together():
@@ -51,7 +91,7 @@ def test_questions_about_one_document_stay_together():
     assert documents == sorted(documents, reverse=True)
 
 
-def test_the_longest_prompts_run_first():
+def test_the_longest_prompts_of_a_limit_run_first():
     batches = plan_batches([prompt("short", 3), prompt("long", 500)], 1, 10_000)
     assert [batch.keys for batch in batches] == [(("s", "long"),), (("s", "short"),)]
 
@@ -75,3 +115,8 @@ def test_the_self_check_is_the_same_for_the_same_seed_and_another_for_another():
 
 def test_no_share_means_no_self_check():
     assert plan_self_check([prompt("c", 9)], 0.0, 8, 10_000, 0) == []
+
+
+def test_a_suite_of_few_cases_is_checked_with_one_at_least():
+    (batch,) = plan_self_check([prompt(f"c{i}", 9) for i in range(5)], 0.0625, 64, 10_000, 0)
+    assert len(batch.prompts) == 1

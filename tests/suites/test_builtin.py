@@ -73,7 +73,7 @@ def test_a_suite_is_large_enough_and_spread_over_clusters(name, size):
 
 
 def test_smoke_holds_enough_cases_to_resolve_two_points_over_all():
-    assert sum(len(generated(name, "smoke")) for name in NAMES) >= 165
+    assert sum(len(generated(name, "smoke")) for name in NAMES) >= 160
 
 
 def test_ids_are_unique(cases):
@@ -101,7 +101,7 @@ def test_at_least_a_fifth_is_hard(cases):
 
 
 def test_answers_are_short_enough_for_a_quick_run(cases):
-    assert max(case.get("max_new_tokens", 48) for case in cases) <= 64
+    assert max(case.get("max_new_tokens", 48) for case in cases) <= 72
 
 
 def test_generators_give_what_they_gave_on_the_machine_that_wrote_the_digests():
