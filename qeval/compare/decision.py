@@ -67,7 +67,7 @@ def decide(
         limits: all hard limits; a broken `min_scored` is missing data, any other a regression.
         numeric_errors: outcomes of the candidate with NaN or infinite logits.
     """
-    gating = [verdict for verdict in verdicts if verdict.level == "critical" and verdict.role != "exploratory"]
+    gating = [verdict for verdict in verdicts if verdict.gates]
     broken = [limit for limit in limits if limit.broken]
     unscored = [_limit(limit) for limit in broken if limit.name == "min_scored"]
     exceeded = [_limit(limit) for limit in broken if limit.name != "min_scored"]

@@ -25,11 +25,6 @@ class Planned(NamedTuple):
     named: bool
     """The policy asks for it by name, so it is judged even with too few cases."""
 
-    @property
-    def gates(self) -> bool:
-        """Whether the decision depends on it."""
-        return self.role != "exploratory" and self.level == "critical"
-
 
 def plan_slices(pairs: Sequence[Pair], suites: Collection[str], policy: Policy) -> tuple[Planned, ...]:
     """Plan the pool, the suites, the required slices and the exploratory ones, in this order.

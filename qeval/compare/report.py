@@ -92,6 +92,11 @@ class Verdict(Strict):
     candidate_self: SelfFlips | None = None
 
     @property
+    def gates(self) -> bool:
+        """Whether the decision depends on it."""
+        return self.level == "critical" and self.role != "exploratory"
+
+    @property
     def baseline_rate(self) -> float | None:
         """Pass rate of the baseline over the pairs, None without pairs."""
         return self.baseline_passed / self.n if self.n else None

@@ -150,13 +150,12 @@ def _suite_tables(report: Report) -> list[str]:
 
 def _verdict_cells(verdict: Verdict) -> list[str]:
     ruling = f"**{verdict.ruling}**" if verdict.ruling == "regressed" else verdict.ruling
-    gates = verdict.level == "critical" and verdict.role != "exploratory"
     return [
         code(view.verdict_label(verdict)),
         str(verdict.n),
         *_figures(verdict),
         points(verdict.margin).lstrip("+"),
-        ruling if gates else f"{ruling} (does not gate)",
+        ruling if verdict.gates else f"{ruling} (does not gate)",
     ]
 
 

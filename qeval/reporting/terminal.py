@@ -93,7 +93,7 @@ def _suites(report: Report, wide: bool) -> RenderableType:
             table.add_row(*_verdict_cells(verdict, wide))
         gap = [""] if candidate is not report.candidates[-1] else []
         parts += [table if table.row_count else _text("  nothing was compared", "dim"), *gap]
-    if any(not _gates(v) for c in report.candidates for v in view.headline(c)):
+    if any(not v.gates for c in report.candidates for v in view.headline(c)):
         parts.append(_text(_NO_GATE, "dim"))
     return Group(*parts)
 
@@ -136,12 +136,8 @@ def _self_flips(verdict: Verdict) -> str:
     return f"{view.self_text(verdict.baseline_self)} | {view.self_text(verdict.candidate_self)}"
 
 
-def _gates(verdict: Verdict) -> bool:
-    return verdict.level == "critical" and verdict.role != "exploratory"
-
-
 def _label(verdict: Verdict) -> Text:
-    return _text(visible(view.verdict_label(verdict)) + ("" if _gates(verdict) else "*"))
+    return _text(visible(view.verdict_label(verdict)) + ("" if verdict.gates else "*"))
 
 
 def _difference(verdict: Verdict) -> Text:
@@ -175,7 +171,7 @@ def _slices(report: Report, wide: bool) -> RenderableType | None:
             *([_margin(verdict), p_value(verdict.p_harm_adjusted), verdict.role] if wide else []),
             _ruling(verdict),
         )
-    note = [_text(_NO_GATE, "dim")] if any(not _gates(v) for _, v in rows[:_SLICES_SHOWN]) else []
+    note = [_text(_NO_GATE, "dim")] if any(not v.gates for _, v in rows[:_SLICES_SHOWN]) else []
     return _section(
         "Slices that regressed, and required ones that are open",
         table,

@@ -17,7 +17,7 @@ from rich.table import Table
 from qeval import units
 from qeval.models.locate import resolve
 from qeval.models.resolved import ResolvedModel
-from qeval.runner.plan import Plan
+from qeval.runner.plan import Plan, PlannedVariant
 from qeval.strict import Strict
 from qeval.variants.base import find_format
 
@@ -48,6 +48,7 @@ class Estimate(Strict):
     prompt_tokens: int
     answer_tokens: int
     parameters: int | None
+    """Of the baseline's model."""
     variants: tuple[VariantEstimate, ...]
     seconds: float | None
     basis: str
@@ -60,10 +61,10 @@ def estimate_plan(plan: Plan) -> Estimate:
     characters = sum(len(message.content) for case in cases for message in case.messages)
     prompt_tokens = round(repeated * characters / _CHARACTERS_PER_TOKEN)
     answer_tokens = round(repeated * _ANSWER_SHARE * sum(case.max_new_tokens for case in cases))
-    parameters = None if plan.file.engine == "scripted" else count_parameters(resolve(plan.file.model))
+    parameters = {} if plan.file.engine == "scripted" else _parameters(plan)
     speed = _FLOPS_PER_S[plan.device] * (plan.threads if plan.device == "cpu" else 1)
     variants = tuple(
-        _estimate_variant(plan, variant.name, variant.spec.format, parameters, (prompt_tokens + answer_tokens) / speed)
+        _estimate_variant(variant, parameters.get(variant.model), (prompt_tokens + answer_tokens) / speed)
         for variant in plan.variants
     )
     known = [variant.seconds for variant in variants if variant.seconds is not None]
@@ -72,7 +73,7 @@ def estimate_plan(plan: Plan) -> Estimate:
         answers=round(repeated * len(cases)),
         prompt_tokens=prompt_tokens,
         answer_tokens=answer_tokens,
-        parameters=parameters,
+        parameters=parameters.get(plan.baseline.model),
         variants=variants,
         seconds=sum(known) if len(known) == len(variants) else None,
         basis=(
@@ -82,17 +83,23 @@ def estimate_plan(plan: Plan) -> Estimate:
     )
 
 
-def _estimate_variant(
-    plan: Plan, name: str, format_name: str, parameters: int | None, tokens_per_flops: float
-) -> VariantEstimate:
-    if plan.file.engine == "scripted" or parameters is None:
-        return VariantEstimate(name=name, nominal_bits=0, weight_bytes=None, seconds=None)
-    bits = find_format(format_name).nominal_bits
+def _parameters(plan: Plan) -> dict[str, int | None]:
+    """Return the number of weights of each model of a plan."""
+    code, pickle = plan.file.allow_remote_code, plan.file.allow_pickle
+    names = sorted({variant.model for variant in plan.variants})
+    return {name: count_parameters(resolve(name, allow_remote_code=code, allow_pickle=pickle)) for name in names}
+
+
+def _estimate_variant(variant: PlannedVariant, parameters: int | None, tokens_by_speed: float) -> VariantEstimate:
+    """Estimate one variant; `tokens_by_speed` are tokens divided by operations a second."""
+    bits = find_format(variant.spec.format).nominal_bits
+    if parameters is None:
+        return VariantEstimate(name=variant.name, nominal_bits=bits, weight_bytes=None, seconds=None)
     return VariantEstimate(
-        name=name,
+        name=variant.name,
         nominal_bits=bits,
         weight_bytes=round(parameters * bits / 8),
-        seconds=_LOAD_S + 2 * parameters * tokens_per_flops,
+        seconds=_LOAD_S + 2 * parameters * tokens_by_speed,
     )
 
 
