@@ -28,6 +28,8 @@ class ExitCode(IntEnum):
     INCONCLUSIVE = 3
     NOT_COMPARABLE = 4
     INCOMPLETE = 5
+    INTERNAL = 70
+    """A fault of qeval itself; never 1, which means that a candidate regressed."""
     INTERRUPTED = 130
 
 

@@ -14,6 +14,7 @@ from qeval.errors import Incomplete, UsageError
 from qeval.record import Record, load_record
 from qeval.reporting.files import write_all
 from qeval.reporting.tracking import TrackingResult, push
+from qeval.reporting.tracking.address import read_address
 from qeval.runner.plan import Plan
 from qeval.runner.run import VariantRun, Watcher, run_plan
 
@@ -41,21 +42,36 @@ def run_job(
     """Run a plan, compare its records, write the reports and track them.
 
     Raises:
-        UsageError: bad input, no candidate, or a resume that must be refused.
+        UsageError: bad input, no candidate, a bad tracking address, or a resume that must be refused.
         Incomplete: the baseline has no record, so there is nothing to compare with.
     """
-    if len(plan.variants) < 2:
-        raise UsageError(
-            f"{plan.baseline.name} alone leaves nothing to compare. Name a candidate too: "
-            f"--variants {plan.baseline.name},nf4 (`qeval formats` lists what can load here)"
-        )
+    refuse_lonely(plan)
+    if tracking is not None and tracking.uri is not None:
+        read_address(tracking.uri)
     runs = run_plan(plan, out, watcher, resume=resume)
     report = report_on(runs, policy)
     written = write_all(report, out)
     tracked = None
     if tracking is not None:
-        tracked = push(out, tracking.uri, tracking.experiment, policy.privacy)
+        tracked = _tracked(out, tracking, policy)
     return Job(report, out, written, tracked)
+
+
+def _tracked(out: Path, tracking: Tracking, policy: Policy) -> TrackingResult:
+    """Track a finished run; whatever hinders it is a warning, since the results are there."""
+    try:
+        return push(out, tracking.uri, tracking.experiment, policy.privacy)
+    except UsageError as error:
+        return TrackingResult(False, None, None, f"not tracked: {error}")
+
+
+def refuse_lonely(plan: Plan) -> None:
+    """Raise UsageError where a plan has no candidate."""
+    if len(plan.variants) < 2:
+        raise UsageError(
+            f"{plan.baseline.name} alone leaves nothing to compare. Name a candidate too: "
+            f"--variants {plan.baseline.name},nf4 (`qeval formats` lists what can load here)"
+        )
 
 
 def report_on(runs: Sequence[VariantRun], policy: Policy) -> Report:

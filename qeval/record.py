@@ -168,7 +168,13 @@ def load_record(folder: Path) -> Record:
         if not (folder / name).is_file():
             raise UsageError(f"{folder}: the record is damaged, {name} is missing. Run the variant again.")
     cases = tuple(read_appended(folder / CASES_FILE, _parser(CaseInfo)))
-    return Record(header, cases, tuple(load_outcomes(folder)))
+    outcomes = tuple(load_outcomes(folder))
+    known = {(case.suite, case.case) for case in cases}
+    for outcome in outcomes:
+        if (outcome.suite, outcome.case) not in known:
+            where = f"{folder / OUTCOMES_FILE}: case '{outcome.case}' of {outcome.suite}"
+            raise UsageError(f"{where} is not in {CASES_FILE}. Run the variant again.")
+    return Record(header, cases, outcomes)
 
 
 def _parser(kind: type[T]) -> Callable[[str], T]:

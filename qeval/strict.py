@@ -95,6 +95,8 @@ def read_yaml(path: Path) -> Any:  # noqa: ANN401 - YAML has no narrower type
         mark = error.problem_mark
         place = f", line {mark.line + 1}, column {mark.column + 1}" if mark else ""
         raise UsageError(f"{path}{place}: not YAML ({error.problem}).") from error
+    except RecursionError as error:
+        raise UsageError(f"{path}: nested too deeply.") from error
     except yaml.YAMLError as error:
         raise UsageError(f"{path}: not YAML ({error}).") from error
 

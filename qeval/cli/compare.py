@@ -7,7 +7,7 @@ from typing import Annotated
 
 import typer
 
-from qeval.cli.output import Json, console, print_json
+from qeval.cli.output import Json, console, print_json, say_report_only
 
 
 def compare(
@@ -37,7 +37,11 @@ def compare(
 
     report = compare_folders(baseline, candidates, load_policy(policy))
     written = write_all(report, out) if out else {}
-    print_report(report, console(as_json=as_json))
+    target = console(as_json=as_json)
+    print_report(report, target)
+    say_report_only(target, report.exit_code, report_only=report_only)
+    if out:
+        target.print(f"\nreport   {written['report.html']}", highlight=False, markup=False, soft_wrap=True)
     if as_json:
         print_json(
             {

@@ -3,14 +3,15 @@
 from __future__ import annotations
 
 import sys
+import traceback
 from typing import Annotated
 
 import typer
 
 from qeval import __version__
 from qeval.cli import compare, formats, models, run, schemas, suites, track
-from qeval.cli.output import fail
-from qeval.errors import QevalError
+from qeval.cli.output import fail, print_json
+from qeval.errors import ExitCode, QevalError, UsageError
 
 app = typer.Typer(
     no_args_is_help=True,
@@ -19,7 +20,7 @@ app = typer.Typer(
     help="May this model ship at this precision, on the hardware that will serve it?",
     epilog=(
         "Exit codes: 0 accepted, 1 regressed or a limit broken, 2 bad usage or input, 3 inconclusive, "
-        "4 not comparable, 5 incomplete, 130 interrupted."
+        "4 not comparable, 5 incomplete, 70 a fault of qeval itself, 130 interrupted."
     ),
 )
 app.command("run")(run.run)
@@ -53,3 +54,16 @@ def entry() -> None:
         app()
     except QevalError as error:
         fail(error, as_json=as_json)
+    except OSError as error:
+        # A full disk, a folder that may not be written, a file where a folder should be.
+        fail(UsageError(str(error)), as_json=as_json)
+    except SystemExit as ended:
+        # typer has told people what is wrong with the command line.
+        if as_json and ended.code == ExitCode.USAGE:
+            print_json({"error": "the command line cannot be read; see stderr", "exit_code": int(ExitCode.USAGE)})
+        raise
+    except Exception as error:
+        traceback.print_exc()
+        if as_json:
+            print_json({"error": f"{type(error).__name__}: {error}", "exit_code": int(ExitCode.INTERNAL)})
+        raise SystemExit(int(ExitCode.INTERNAL)) from error

@@ -39,6 +39,12 @@ def fail(error: QevalError, *, as_json: bool) -> NoReturn:
     raise SystemExit(int(error.exit_code))
 
 
+def say_report_only(target: Console, exit_code: int, *, report_only: bool) -> None:
+    """Say that the exit code of the decision is not the one the command ends with."""
+    if report_only and exit_code:
+        target.print("--report-only: this command ends with 0 all the same.", markup=False, highlight=False)
+
+
 def interrupted(folder: Path, *, as_json: bool) -> NoReturn:
     """Say that a run was interrupted, and how to go on."""
     more = f"run the same command with --out {folder} --resume to finish"

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from qeval.cli.output import Json, console, interrupted, print_json, progress_console
+from qeval.cli.output import Json, console, interrupted, print_json, progress_console, say_report_only
 from qeval.errors import UsageError
 
 if TYPE_CHECKING:
@@ -43,14 +43,19 @@ def run(
     suites: Annotated[str | None, typer.Option(help="`all`, or names and folders, comma-separated.")] = None,
     size: Annotated[str | None, typer.Option(help="smoke, standard or full. Default: smoke.")] = None,
     policy: Annotated[str | None, typer.Option(help="A policy file. Default: the built-in policy.")] = None,
-    out: Annotated[Path | None, typer.Option(help="Folder of the run. Default: runs/<time>.")] = None,
+    out: Annotated[
+        Path | None, typer.Option(help="Folder of the run. Default: a new one in runs, named by the time.")
+    ] = None,
     device: Annotated[str | None, typer.Option(help="auto, cpu, cuda or mps. Default: auto.")] = None,
     batch_size: Annotated[int | None, typer.Option(help="Cases that are answered together. Default: 64.")] = None,
     threads: Annotated[int | None, typer.Option(help="CPU threads. Default: the cores this process may use.")] = None,
     time_limit: Annotated[float | None, typer.Option(help="Seconds after which a variant is ended.")] = None,
     resume: Annotated[bool, typer.Option("--resume", help="Finish an interrupted run in the same --out.")] = False,
     dry_run: Annotated[
-        bool, typer.Option("--dry-run", help="Print the plan with an estimate of time and memory, and stop.")
+        bool,
+        typer.Option(
+            "--dry-run", help="Print the plan with a rough estimate of time and size of the weights, and stop."
+        ),
     ] = False,
     report_only: Annotated[
         bool, typer.Option("--report-only", help="End with 0 whatever the decision; it is still printed.")
@@ -69,8 +74,8 @@ def run(
     as_json: Json = False,
 ) -> None:
     """Run a model at several precisions, compare each with the baseline, and decide."""
-    from qeval.compare.policy import load_policy
-    from qeval.job import Tracking, now, run_job
+    from qeval.compare.policy import check_candidates, load_policy
+    from qeval.job import Tracking, now, refuse_lonely, run_job
     from qeval.reporting.terminal import print_report
     from qeval.runner.plan import resolve_plan
     from qeval.runner.progress import watcher_for
@@ -90,9 +95,14 @@ def run(
         "allow_remote_code": allow_remote_code or None,
         "allow_pickle": allow_pickle or None,
     }
+    empty = [key for key, value in given.items() if value == ""]
+    if empty:
+        raise UsageError(f"--{empty[0].replace('_', '-')} is empty: give a value, or leave the option out.")
     file = _plan_from(plan_file, {key: value for key, value in given.items() if value is not None})
     plan = resolve_plan(file)
     rules = load_policy(Path(file.policy) if file.policy else None)
+    refuse_lonely(plan)
+    check_candidates(rules, tuple(variant.name for variant in plan.variants[1:]))
     if dry_run:
         _print_estimate(plan, as_json=as_json)
         return
@@ -106,6 +116,7 @@ def run(
     except KeyboardInterrupt:
         interrupted(folder, as_json=as_json)
     print_report(job.report, console(as_json=as_json))
+    say_report_only(console(as_json=as_json), job.report.exit_code, report_only=report_only)
     _print_places(job, as_json=as_json)
     raise typer.Exit(0 if report_only else job.report.exit_code)
 

@@ -172,6 +172,10 @@ def _missing(baseline: Record, candidate: Record, pairing: Pairing, policy: Poli
             done, planned = len(record.by_case()), len(record.cases)
             detail = f": {record.header.state_detail}" if record.header.state_detail else ""
             yield f"the {role} {record.header.variant} is {record.header.state}, {done} of {planned} cases done{detail}"
+        elif len(record.by_case()) < len(record.cases):
+            done, planned = len(record.by_case()), len(record.cases)
+            what = f"calls itself complete, with {done} of {planned} cases"
+            yield f"the {role} {record.header.variant} {what}; run it again"
         held = Counter(info.suite for info in record.cases)
         for suite, info in record.header.suites.items():
             if held[suite] != info.n_cases:

@@ -12,6 +12,7 @@ from collections.abc import Sequence
 from typing import Any, NamedTuple
 
 from qeval.chat import Message, Tool, ToolCall
+from qeval.errors import UsageError
 from qeval.evidence import Rendering
 from qeval.suites.case import Case
 
@@ -49,11 +50,23 @@ class Renderer(NamedTuple):
         return [_as_dict(message) for message in _merge_turns(messages)]
 
     def text(self, case: Case) -> str:
-        """Render a case to the text the model reads, up to where its answer begins."""
+        """Render a case to the text the model reads, up to where its answer begins.
+
+        Raises:
+            UsageError: the template refuses the case.
+        """
         options: dict[str, Any] = {}
         if case.tools and self.rendering.tools == "template":
             options["tools"] = [_tool_dict(tool) for tool in case.tools]
-        return _apply(self.tokenizer, self.rendering.template, self.messages(case), options)
+        import jinja2
+
+        try:
+            return _apply(self.tokenizer, self.rendering.template, self.messages(case), options)
+        except (jinja2.TemplateError, TypeError, ValueError) as error:
+            turns = ", ".join(message.role for message in case.messages)
+            raise UsageError(
+                f"case '{case.id}' ({turns}): the model's chat template refuses it: {error}. Change its turns."
+            ) from error
 
     def token_ids(self, text: str) -> tuple[int, ...]:
         """Tokenise rendered text with exactly one BOS, if the model has one at all."""
@@ -70,11 +83,21 @@ class Renderer(NamedTuple):
 
 
 def probe(tokenizer: Any, end_token_ids: Sequence[int], pad_token: str | None) -> Renderer:  # noqa: ANN401
-    """Find out how a tokenizer's chat template treats system text and tools."""
+    """Find out how a tokenizer's chat template treats system text and tools.
+
+    Raises:
+        UsageError: the template drops what the user says, so that all prompts would be alike.
+    """
     template = "model" if getattr(tokenizer, "chat_template", None) else "fallback"
-    system_kept = _knows(tokenizer, template, {"role": "system", "content": _PROBE}, {})
+    user, hello = {"role": "user", "content": _PROBE}, {"role": "user", "content": "hello"}
+    if not _knows(tokenizer, template, [user], {}):
+        raise UsageError(
+            "the model's chat template does not show a user's text (it may want content in parts, as models for "
+            "images do). Give the model a template for text, or remove it to use plain role names."
+        )
+    system_kept = _knows(tokenizer, template, [{"role": "system", "content": _PROBE}, hello], {})
     tool = {"type": "function", "function": {"name": _PROBE, "description": "", "parameters": {}}}
-    tools_kept = template == "model" and _knows(tokenizer, template, None, {"tools": [tool]})
+    tools_kept = template == "model" and _knows(tokenizer, template, [hello], {"tools": [tool]})
     rendering = Rendering(
         template=template,
         tools="template" if tools_kept else "fallback",
@@ -85,11 +108,10 @@ def probe(tokenizer: Any, end_token_ids: Sequence[int], pad_token: str | None) -
     return Renderer(tokenizer, rendering)
 
 
-def _knows(tokenizer: Any, template: str, first: dict[str, Any] | None, options: dict[str, Any]) -> bool:  # noqa: ANN401
+def _knows(tokenizer: Any, template: str, messages: list[dict[str, Any]], options: dict[str, Any]) -> bool:  # noqa: ANN401
     """Whether the probe's word survives the template; a template that raises does not know it."""
     import jinja2
 
-    messages = [*([first] if first else []), {"role": "user", "content": "hello"}]
     try:
         return _PROBE in _apply(tokenizer, template, messages, options)
     except (jinja2.TemplateError, TypeError, ValueError):

@@ -175,9 +175,8 @@ def _changes(
         ):
             rows.append((label, None if flips is None else itself(flips), flips.n if flips else 0, "itself"))
     shares = [None if count is None else view.share(count, n) for _, count, n, _ in rows]
-    most = max((value for value in shares if value is not None), default=0.0)
     bars = [
-        Bar(label, _width(value, most), UNKNOWN if value is None else f"{percent(value)} ({count} of {n})", kind)
+        Bar(label, _width(value, 1.0), UNKNOWN if value is None else f"{percent(value)} ({count} of {n})", kind)
         for (label, count, n, kind), value in zip(rows, shares, strict=True)
     ]
     return Bars(title, "share of cases", bars)

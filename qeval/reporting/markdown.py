@@ -103,9 +103,8 @@ def _summary(report: Report) -> str:
         f"{view.DECISION_WORDS[group.decision]}: {', '.join(map(code, group.candidates))}"
         for group in view.by_decision(report.candidates)
     )
-    what = (
-        f"Model {code(report.model)}, baseline {code(report.baseline)}, {cases} cases in {len(report.suites)} suites."
-    )
+    suites = ", ".join(map(code, sorted(report.suites)))
+    what = f"Model {code(report.model)}, baseline {code(report.baseline)}, {cases} cases of {suites}."
     groups = groups[:1].upper() + groups[1:]
     return f"{what} {view.DECISION_MEANING[report.decision]}\n\n{groups}. Exit code {report.exit_code}."
 

@@ -74,7 +74,8 @@ def _table(*, header: bool = True) -> Table:
 
 def _title(report: Report) -> RenderableType:
     cases = sum(info.n_cases for info in report.suites.values())
-    line = f"{report.model}: {len(report.candidates)} candidates against {report.baseline}, {cases} cases\n"
+    n = len(report.candidates)
+    line = f"{report.model}: {n} candidate{'s' if n > 1 else ''} against {report.baseline}, {cases} cases\n"
     return _text(visible(line), "bold")
 
 

@@ -8,7 +8,7 @@ from typing import Any, Literal
 
 from pydantic import Field, field_validator
 
-from qeval.errors import UsageError, did_you_mean
+from qeval.errors import UsageError, did_you_mean, unknown_name
 from qeval.strict import Strict, load_yaml
 from qeval.suites.case import Size, Suite
 from qeval.suites.load import load_suites
@@ -137,6 +137,8 @@ def resolve_plan(file: PlanFile) -> Plan:
         raise UsageError("engine scripted needs `script:`, the path of a file with the answers.")
     if file.engine != "scripted" and file.script is not None:
         raise UsageError(f"`script:` is for the scripted engine; the plan says engine {file.engine}.")
+    if file.script is not None:
+        _check_script(Path(file.script), [variant.name for variant in ordered])
     return Plan(
         file=file,
         variants=tuple(ordered),
@@ -145,6 +147,15 @@ def resolve_plan(file: PlanFile) -> Plan:
         threads=file.threads or usable_cores(),
         script=Path(file.script) if file.script else None,
     )
+
+
+def _check_script(path: Path, names: list[str]) -> None:
+    from qeval.engines.scripted import load_script
+
+    script = load_script(path)
+    for name in names:
+        if name not in script.variants:
+            raise unknown_name(f"variant in {path}", name, script.variants)
 
 
 def _variants(file: PlanFile) -> list[PlannedVariant]:

@@ -8,7 +8,9 @@ from __future__ import annotations
 
 import multiprocessing
 import signal
-from collections.abc import Callable
+import threading
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from multiprocessing import connection
 from typing import NamedTuple
 
@@ -41,7 +43,8 @@ def run_in_process(task: Task, hear: Callable[[Said], None], time_limit_s: float
     context = multiprocessing.get_context("spawn")
     ours, theirs = context.Pipe(duplex=False)
     process = context.Process(target=main, args=(task, theirs), name=f"qeval {task.name}", daemon=True)
-    process.start()
+    with _interrupt_is_ours():
+        process.start()
     theirs.close()
     deadline = None if time_limit_s is None else clock() + time_limit_s
     try:
@@ -63,6 +66,19 @@ def run_in_process(task: Task, hear: Callable[[Said], None], time_limit_s: float
     if isinstance(said, Done):
         return Ended("complete", "")
     return Ended("crashed", _how_it_died(process.exitcode))
+
+
+@contextmanager
+def _interrupt_is_ours() -> Iterator[None]:
+    """Let a child that is started here ignore Ctrl-C, which reaches the whole group: the parent ends it."""
+    if threading.current_thread() is not threading.main_thread():
+        yield
+        return
+    before = signal.signal(signal.SIGINT, signal.SIG_IGN)
+    try:
+        yield
+    finally:
+        signal.signal(signal.SIGINT, before)
 
 
 def _listen(

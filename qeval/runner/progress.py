@@ -112,7 +112,9 @@ class ProgressLines:
                 pass
 
     def variant_ended(self, name: str, ended: Ended) -> None:
-        self._say(name, "done" if ended.state == "complete" else f"{ended.state}: {ended.detail}")
+        self._say(
+            name, f"done, {self._done} answers" if ended.state == "complete" else f"{ended.state}: {ended.detail}"
+        )
 
     def _say(self, name: str, text: str) -> None:
         self._last_line_s = self._clock()

@@ -47,12 +47,15 @@ def differences(before: Any, now: Any, path: str = "") -> list[str]:  # noqa: AN
 
     >>> differences({"a": {"b": 1}}, {"a": {"b": 2}})
     ['a.b was 1, is 2']
+    >>> differences({"variants": {"int8": {}}}, {"variants": {"nf4": {}}})
+    ['variants.int8 is gone', 'variants.nf4 is new']
     """
     if isinstance(before, dict) and isinstance(now, dict):
-        keys = sorted({*before, *now})
-        return [
-            found for key in keys for found in differences(before.get(key), now.get(key), f"{path}.{key}".lstrip("."))
-        ]
+        gone = [f"{path}.{key} is gone".lstrip(".") for key in sorted(before.keys() - now.keys())]
+        new = [f"{path}.{key} is new".lstrip(".") for key in sorted(now.keys() - before.keys())]
+        shared = sorted(before.keys() & now.keys())
+        inner = [differences(before[key], now[key], f"{path}.{key}".lstrip(".")) for key in shared]
+        return [*gone, *new, *(found for part in inner for found in part)]
     return [] if before == now else [f"{path} was {_brief(before)}, is {_brief(now)}"]
 
 

@@ -21,7 +21,7 @@ from qeval.jsonl import dumps, loads, read_text, write_atomic
 from qeval.models.identity import fingerprint
 from qeval.models.locate import resolve
 from qeval.models.resolved import ResolvedModel
-from qeval.record import RECORD_FILE, folder_name, load_header, save_header
+from qeval.record import RECORD_FILE, folder_name, load_header, load_outcomes, save_header
 from qeval.runner.environment import package_versions
 from qeval.runner.plan import Plan, PlannedVariant
 from qeval.runner.process import Ended, run_in_process
@@ -112,7 +112,7 @@ def _task(
 def _run_variant(task: Task, time_limit_s: float | None, watcher: Watcher) -> VariantRun:
     task.folder.mkdir(parents=True, exist_ok=True)
     (task.folder / FAILURE_FILE).unlink(missing_ok=True)
-    if task.resume and (task.folder / RECORD_FILE).exists() and load_header(task.folder).state == "complete":
+    if task.resume and _is_whole(task):
         ended = Ended("complete", "")
         watcher.variant_ended(task.name, ended)
         return VariantRun(task.name, task.folder, ended)
@@ -128,6 +128,14 @@ def _run_variant(task: Task, time_limit_s: float | None, watcher: Watcher) -> Va
         _mark(task.folder, ended)
     watcher.variant_ended(task.name, ended)
     return VariantRun(task.name, task.folder, ended)
+
+
+def _is_whole(task: Task) -> bool:
+    """Whether a record says that it is complete and holds an outcome of every case."""
+    if not (task.folder / RECORD_FILE).exists() or load_header(task.folder).state != "complete":
+        return False
+    first = sum(outcome.repeat == 0 for outcome in load_outcomes(task.folder))
+    return first == sum(len(suite.cases) for suite in task.suites)
 
 
 def _mark(folder: Path, ended: Ended) -> None:
@@ -159,7 +167,10 @@ def _identity(plan: Plan, fingerprints: dict[str, str | None]) -> dict[str, Any]
     file = plan.file.model_dump(mode="json", exclude={"out", "policy", "time_limit_s"})
     return {
         "qeval": __version__,
-        "plan": {**file, "variants": [variant.model_dump(mode="json") for variant in plan.variants]},
+        "plan": {
+            **file,
+            "variants": {variant.name: variant.model_dump(mode="json", exclude={"name"}) for variant in plan.variants},
+        },
         "device": plan.device,
         "threads": plan.threads,
         "suites": {suite.name: suite.digest for suite in plan.suites},

@@ -53,9 +53,11 @@ class Case(Strict):
         if any(message.role == "system" for message in self.messages[1:]):
             raise ValueError("a system message may only come first")
         roles = [message.role for message in self.messages if message.role != "system"]
+        if roles[0] != "user":
+            raise ValueError(f"the first message after the system's is of the {roles[0]}; it must be of the user")
         for first, second in pairwise(roles):
-            if first == second == "user":
-                raise ValueError("two user messages in a row; merge them (many chat templates refuse it)")
+            if first == second and first in {"user", "assistant"}:
+                raise ValueError(f"two {first} messages in a row; merge them (many chat templates refuse it)")
         return self
 
 

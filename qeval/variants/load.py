@@ -8,10 +8,14 @@ from qeval.errors import UsageError, VariantFailed
 from qeval.evidence import Proof
 from qeval.models.identity import read_json
 from qeval.models.resolved import ResolvedModel
+from qeval.units import percent
 from qeval.variants.base import LoadRequest, available, find_family, find_format
 from qeval.variants.keep import kept_modules
-from qeval.variants.proof import prove
+from qeval.variants.proof import left_alone, prove
 from qeval.variants.spec import Variant
+
+LEFT_SHARE = 0.05
+"""From this share of unquantised weights on, embeddings and output head apart, people are told."""
 
 
 class LoadedVariant(NamedTuple):
@@ -46,7 +50,19 @@ def load_variant(variant: Variant, model: ResolvedModel, device: str) -> LoadedV
     keep = kept_modules(model, variant.values("keep")) if fmt.quantized else ()
     compute = next(iter(variant.values("compute")), None)
     loaded = find_family(fmt.family).load(LoadRequest(fmt, model, device, keep, compute))
-    return LoadedVariant(loaded.model, _tokenizer(model), prove(loaded.model, fmt), loaded.notes)
+    notes = (*loaded.notes, *(_left_note(loaded.model) if fmt.quantized else ()))
+    return LoadedVariant(loaded.model, _tokenizer(model), prove(loaded.model, fmt), notes)
+
+
+def _left_note(model: Any) -> tuple[str, ...]:  # noqa: ANN401 - transformers is untyped
+    """Say it where much of a model was left unquantised, as stacked experts are."""
+    left, total = left_alone(model)
+    share = sum(left.values()) / total
+    if share < LEFT_SHARE:
+        return ()
+    shown = ", ".join(sorted(left, key=lambda name: -left[name])[:3])
+    more = f" and {len(left) - 3} more" if len(left) > 3 else ""
+    return (f"{percent(share, 0)} of the weights were left unquantised beside embeddings and head: {shown}{more}",)
 
 
 def _tokenizer(model: ResolvedModel) -> Any:  # noqa: ANN401 - transformers is untyped

@@ -49,6 +49,27 @@ def prove(model: Any, fmt: Format) -> Proof:  # noqa: ANN401 - transformers is u
     return proof
 
 
+def left_alone(model: Any) -> tuple[dict[str, int], int]:  # noqa: ANN401 - transformers is untyped
+    """Return the matrices left unquantised, embeddings and output head apart, with their weights; and all weights.
+
+    Stacked experts of a mixture, three-dimensional and of any name, are among them: libraries that replace linear
+    modules pass them by.
+    """
+    # By identity: a tied output head is the embedding.
+    apart = {
+        id(p)
+        for layer in (model.get_input_embeddings(), model.get_output_embeddings())
+        if layer is not None
+        for p in layer.parameters()
+    }
+    left = {
+        name: parameter.numel()
+        for name, parameter in model.named_parameters()
+        if parameter.dim() >= 2 and id(parameter) not in apart and not _is_packed(parameter)
+    }
+    return left, sum(_elements(parameter) for parameter in model.parameters())
+
+
 def stored_bytes(modules: list[Any]) -> Counter[str]:
     """Return the bytes that modules hold, by dtype, each storage once."""
     seen: set[tuple[str, int]] = set()
@@ -102,7 +123,11 @@ def _matrices(model: Any) -> Iterator[tuple[str, Any]]:  # noqa: ANN401 - transf
 
 def _is_quantized(module: Any) -> bool:  # noqa: ANN401 - torch is untyped here
     """Whether the weight is stored in integers or in floats of one byte."""
-    return any(tensor.dtype.itemsize == 1 or not tensor.dtype.is_floating_point for tensor in _open(module.weight))
+    return _is_packed(module.weight)
+
+
+def _is_packed(parameter: Any) -> bool:  # noqa: ANN401 - torch is untyped here
+    return any(tensor.dtype.itemsize == 1 or not tensor.dtype.is_floating_point for tensor in _open(parameter))
 
 
 def _elements(parameter: Any) -> int:  # noqa: ANN401 - torch is untyped here

@@ -186,3 +186,74 @@ def test_a_record_without_its_outcomes_is_damaged_not_empty(tmp_path: Path) -> N
     done = qeval_entry("compare", records / "fp32", records / "int8")
     assert done.returncode == 2
     assert "outcomes.jsonl is missing" in done.stderr
+
+
+@pytest.mark.parametrize(
+    ("more", "words"),
+    [
+        (["--tracking-uri", "ftp://x"], "tracking address"),
+        (["--policy", "policy.yaml"], "requires candidate 'zz'"),
+        (["--policy", ""], "--policy is empty"),
+    ],
+    ids=["tracking address", "candidate of the policy", "empty option"],
+)
+def test_what_can_be_known_before_the_run_is_refused_before_it(tmp_path: Path, more: list[str], words: str) -> None:
+    (tmp_path / "policy.yaml").write_text("candidates_required: [zz]\n")
+    more = [str(tmp_path / part) if part == "policy.yaml" else part for part in more]
+    done = qeval_entry("run", write_job(tmp_path, {"int8": SAME}), "--out", tmp_path / "out", *more)
+    assert (done.returncode, words in done.stderr) == (2, True), done.stderr
+    assert not (tmp_path / "out/records").exists()
+
+
+def test_a_script_that_lacks_a_variant_is_refused_before_anything_runs(tmp_path: Path) -> None:
+    plan = write_job(tmp_path, {"int8": SAME})
+    plan.write_text(plan.read_text().replace("- int8", "- nf4"))
+    assert "nf4" in run(plan, tmp_path / "out", code=2).stderr
+    assert not (tmp_path / "out").exists()
+
+
+def test_an_out_that_is_a_file_is_a_usage_error_and_never_a_regression(tmp_path: Path) -> None:
+    (tmp_path / "out").write_text("")
+    done = run(write_job(tmp_path, {"int8": SAME}), tmp_path / "out", "--json", code=2)
+    assert json.loads(done.stdout.splitlines()[-1])["exit_code"] == 2
+
+
+def test_a_fault_of_qeval_itself_never_looks_like_a_decision(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    def broken(*_: object, **__: object) -> None:
+        raise KeyError("made for the test")
+
+    monkeypatch.setattr("qeval.job.run_job", broken)
+    done = run(write_job(tmp_path, {"int8": SAME}), tmp_path / "out", "--json", code=70)
+    assert json.loads(done.stdout.splitlines()[-1])["exit_code"] == 70
+
+
+def test_a_command_line_that_cannot_be_read_ends_with_a_json_line_too(tmp_path: Path) -> None:
+    done = qeval_entry("run", tmp_path / "plan.yaml", "--nope", "--json")
+    assert (done.returncode, json.loads(done.stdout.splitlines()[-1])["exit_code"]) == (2, 2)
+
+
+def test_a_complete_record_with_a_hole_is_redone_by_a_resume_and_incomplete_in_a_comparison(tmp_path: Path) -> None:
+    plan, outcomes = write_job(tmp_path, {"int8": SAME}), tmp_path / "out/records/int8/outcomes.jsonl"
+    run(plan, tmp_path / "out", code=0)
+    whole = outcomes.read_text()
+    outcomes.write_text("".join(whole.splitlines(keepends=True)[3:]))
+    records = tmp_path / "out/records"
+    compared = qeval_entry("compare", records / "fp32", records / "int8")
+    assert compared.returncode == 5
+    assert "157 of 160" in " ".join(compared.stdout.split())
+    run(plan, tmp_path / "out", "--resume", code=0)
+    assert sorted(outcomes.read_text().splitlines()) == sorted(whole.splitlines())
+
+
+def test_an_outcome_of_a_case_that_the_record_does_not_list_is_refused(tmp_path: Path) -> None:
+    run(write_job(tmp_path, {"int8": SAME}), tmp_path / "out", code=0)
+    outcomes = tmp_path / "out/records/int8/outcomes.jsonl"
+    outcomes.write_text(outcomes.read_text().replace('"c7"', '"stranger"'))
+    done = qeval_entry("compare", tmp_path / "out/records/fp32", outcomes.parent)
+    assert (done.returncode, "stranger" in done.stderr) == (2, True)
+
+
+def test_a_resume_with_other_variants_names_them(tmp_path: Path) -> None:
+    run(write_job(tmp_path, {"int8": SAME, "nf4": SAME}), tmp_path / "out", code=0)
+    done = run(tmp_path / "plan.yaml", tmp_path / "out", "--variants", "fp32,int8", "--resume", code=2)
+    assert "plan.variants.nf4 is gone" in done.stderr

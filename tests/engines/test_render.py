@@ -4,6 +4,7 @@ import pytest
 
 from qeval.chat import Message, Tool, ToolCall
 from qeval.engines.render import TOOLS_TEXT, Renderer, probe
+from qeval.errors import UsageError
 from qeval.suites.case import Case
 from tests.engines import tokenizers_made_here as made
 
@@ -84,3 +85,15 @@ def test_a_model_without_bos_gets_none() -> None:
 def test_text_that_looks_like_markers_in_a_users_message_is_the_templates_business_but_nothing_is_lost() -> None:
     odd = Message(role="user", content="\u2028 \x00 ‮ {{ 7*7 }} {% raw %}")
     assert odd.content in renderer(made.CHATML).text(case(odd))
+
+
+def test_a_template_that_drops_the_users_text_is_refused_since_all_prompts_would_be_alike() -> None:
+    parts = "{% for m in messages %}{% for c in m['content'] %}{% if c['type'] == 'text' %}{{ c['text'] }}{% endif %}"
+    with pytest.raises(UsageError, match="does not show a user's text"):
+        renderer(parts + "{% endfor %}{% endfor %}")
+
+
+def test_c43_a_case_that_the_template_refuses_is_named() -> None:
+    picky = "{% for m in messages %}{% if 'Oslo' in m['content'] %}{{ raise_exception('not here') }}{% endif %}"
+    with pytest.raises(UsageError, match=r"case 'c' \(user\).*not here"):
+        renderer(picky + "{{ m['content'] }}{% endfor %}").text(case(USER))

@@ -86,4 +86,4 @@ def test_a_difference_in_identity_is_named_and_times_are_not_part_of_it() -> Non
 
 
 def test_differences_name_keys_that_only_one_side_has() -> None:
-    assert differences({"a": 1}, {"a": 1, "b": 2}) == ["b was None, is 2"]
+    assert differences({"a": 1}, {"a": 1, "b": 2}) == ["b is new"]

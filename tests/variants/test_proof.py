@@ -1,5 +1,7 @@
 from __future__ import annotations
 
+import shutil
+
 import pytest
 
 from qeval.errors import VariantFailed
@@ -109,3 +111,20 @@ def test_the_embedded_model_takes_the_bytes_it_should(text, megabytes):
     assert loaded.proof.storage_bytes / 1e6 == pytest.approx(megabytes, rel=0.01)
     assert loaded.proof.parameters == 134_515_008
     assert loaded.proof.quantized_modules in {0, 210}
+
+
+def test_c46_stacked_experts_that_no_library_replaced_are_named(tiny_model_folder, tmp_path):
+    from transformers import MixtralConfig, MixtralForCausalLM
+
+    folder = tmp_path / "experts"
+    shutil.copytree(tiny_model_folder, folder)
+    sizes = {"hidden_size": 64, "intermediate_size": 128, "num_hidden_layers": 1, "num_attention_heads": 4}
+    config = MixtralConfig(vocab_size=259, num_key_value_heads=2, num_local_experts=4, **sizes)
+    MixtralForCausalLM(config).save_pretrained(folder)
+    notes = " ".join(load_variant(parse_variant("nf4"), resolve(str(folder)), "cpu").notes)
+    assert "of the weights were left unquantised" in notes
+    assert "experts.gate_up_proj" in notes
+
+
+def test_a_model_without_experts_has_nothing_left_to_tell(load):
+    assert not any("left unquantised" in note for note in load("nf4").notes)
