@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import shutil
 from pathlib import Path
 from typing import Any
 
@@ -26,6 +27,22 @@ def wrong_from(start: int, n: int = 160) -> dict[str, Any]:
 
 
 SAME: dict[str, Any] = {"same_as": "fp32"}
+
+
+@pytest.fixture(scope="module")
+def whole_run(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, Path]:
+    """A plan of fp32 and int8, and the folder of its finished run, for tests that begin with one."""
+    folder = tmp_path_factory.mktemp("whole")
+    plan = write_job(folder, {"int8": SAME})
+    run(plan, folder / "out", code=0)
+    return plan, folder / "out"
+
+
+@pytest.fixture
+def finished(whole_run: tuple[Path, Path], tmp_path: Path) -> tuple[Path, Path]:
+    """The same with a copy of the folder, to be spoilt."""
+    plan, out = whole_run
+    return plan, Path(shutil.copytree(out, tmp_path / "out"))
 
 
 @pytest.mark.parametrize(
@@ -96,21 +113,16 @@ def test_a_resume_with_another_script_is_refused_and_touches_nothing(tmp_path: P
     assert baseline_file.stat().st_mtime_ns == untouched
 
 
-def test_a_folder_that_holds_a_run_is_not_written_over(tmp_path: Path) -> None:
-    plan = write_job(tmp_path, {"int8": SAME})
-    run(plan, tmp_path / "out", code=0)
-    done = run(plan, tmp_path / "out", code=2)
+def test_a_folder_that_holds_a_run_is_not_written_over(finished: tuple[Path, Path]) -> None:
+    done = run(*finished, code=2)
     assert "already holds a run" in done.stderr
     assert "--resume" in done.stderr
-    run(plan, tmp_path / "out", "--resume", code=0)
 
 
-def test_a_finished_run_resumes_without_answering_anything(tmp_path: Path) -> None:
-    plan = write_job(tmp_path, {"int8": SAME})
-    run(plan, tmp_path / "out", code=0)
-    files = sorted((tmp_path / "out/records").rglob("*.jsonl"))
+def test_a_finished_run_resumes_without_answering_anything(finished: tuple[Path, Path]) -> None:
+    files = sorted((finished[1] / "records").rglob("*.jsonl"))
     before = [path.read_bytes() for path in files]
-    run(plan, tmp_path / "out", "--resume", code=0)
+    run(*finished, "--resume", code=0)
     assert [path.read_bytes() for path in files] == before
 
 
@@ -120,9 +132,9 @@ def test_a_time_limit_ends_a_variant_and_counts_it_as_missing(tmp_path: Path) ->
     assert "time limit" in done.stderr
 
 
-def test_identical_answers_are_said_aloud(tmp_path: Path) -> None:
-    done = run(write_job(tmp_path, {"int8": SAME}), tmp_path / "out", code=0)
-    assert "identical" in done.stdout.lower()
+def test_identical_answers_are_said_aloud(finished: tuple[Path, Path]) -> None:
+    done = qeval_entry("compare", finished[1] / "records/fp32", finished[1] / "records/int8")
+    assert "every answer equals the baseline's in every token" in " ".join(done.stdout.split())
 
 
 def test_dry_run_runs_nothing(tmp_path: Path) -> None:
@@ -179,9 +191,8 @@ def test_paths_in_a_plan_count_from_its_folder(tmp_path: Path) -> None:
     run(plan, tmp_path / "out", "--dry-run", code=0)
 
 
-def test_a_record_without_its_outcomes_is_damaged_not_empty(tmp_path: Path) -> None:
-    run(write_job(tmp_path, {"int8": SAME}), tmp_path / "out", code=0)
-    records = tmp_path / "out/records"
+def test_a_record_without_its_outcomes_is_damaged_not_empty(finished: tuple[Path, Path]) -> None:
+    records = finished[1] / "records"
     (records / "int8/outcomes.jsonl").unlink()
     done = qeval_entry("compare", records / "fp32", records / "int8")
     assert done.returncode == 2
@@ -232,28 +243,28 @@ def test_a_command_line_that_cannot_be_read_ends_with_a_json_line_too(tmp_path: 
     assert (done.returncode, json.loads(done.stdout.splitlines()[-1])["exit_code"]) == (2, 2)
 
 
-def test_a_complete_record_with_a_hole_is_redone_by_a_resume_and_incomplete_in_a_comparison(tmp_path: Path) -> None:
-    plan, outcomes = write_job(tmp_path, {"int8": SAME}), tmp_path / "out/records/int8/outcomes.jsonl"
-    run(plan, tmp_path / "out", code=0)
+def test_a_complete_record_with_a_hole_is_redone_by_a_resume_and_incomplete_in_a_comparison(
+    finished: tuple[Path, Path],
+) -> None:
+    records = finished[1] / "records"
+    outcomes = records / "int8/outcomes.jsonl"
     whole = outcomes.read_text()
     outcomes.write_text("".join(whole.splitlines(keepends=True)[3:]))
-    records = tmp_path / "out/records"
     compared = qeval_entry("compare", records / "fp32", records / "int8")
     assert compared.returncode == 5
     assert "157 of 160" in " ".join(compared.stdout.split())
-    run(plan, tmp_path / "out", "--resume", code=0)
+    run(*finished, "--resume", code=0)
     assert sorted(outcomes.read_text().splitlines()) == sorted(whole.splitlines())
 
 
-def test_an_outcome_of_a_case_that_the_record_does_not_list_is_refused(tmp_path: Path) -> None:
-    run(write_job(tmp_path, {"int8": SAME}), tmp_path / "out", code=0)
-    outcomes = tmp_path / "out/records/int8/outcomes.jsonl"
+def test_an_outcome_of_a_case_that_the_record_does_not_list_is_refused(finished: tuple[Path, Path]) -> None:
+    records = finished[1] / "records"
+    outcomes = records / "int8/outcomes.jsonl"
     outcomes.write_text(outcomes.read_text().replace('"c7"', '"stranger"'))
-    done = qeval_entry("compare", tmp_path / "out/records/fp32", outcomes.parent)
+    done = qeval_entry("compare", records / "fp32", records / "int8")
     assert (done.returncode, "stranger" in done.stderr) == (2, True)
 
 
-def test_a_resume_with_other_variants_names_them(tmp_path: Path) -> None:
-    run(write_job(tmp_path, {"int8": SAME, "nf4": SAME}), tmp_path / "out", code=0)
-    done = run(tmp_path / "plan.yaml", tmp_path / "out", "--variants", "fp32,int8", "--resume", code=2)
-    assert "plan.variants.nf4 is gone" in done.stderr
+def test_a_resume_with_other_variants_names_them(finished: tuple[Path, Path]) -> None:
+    done = run(*finished, "--variants", "fp32,nf4", "--resume", code=2)
+    assert "'nf4'" in done.stderr
