@@ -47,6 +47,11 @@ def _root(
     """May this model ship at this precision, on the hardware that will serve it?"""
 
 
+def _what_failed(error: OSError) -> str:
+    where = f"{error.filename}: " if error.filename else ""
+    return f"{where}{error.strerror or error}. Choose a place that exists and can be written, such as another --out."
+
+
 def entry() -> None:
     """Run the command line; errors meant for people are printed without a traceback."""
     as_json = "--json" in sys.argv
@@ -56,7 +61,7 @@ def entry() -> None:
         fail(error, as_json=as_json)
     except OSError as error:
         # A full disk, a folder that may not be written, a file where a folder should be.
-        fail(UsageError(str(error)), as_json=as_json)
+        fail(UsageError(_what_failed(error)), as_json=as_json)
     except SystemExit as ended:
         # typer has told people what is wrong with the command line.
         if as_json and ended.code == ExitCode.USAGE:

@@ -227,6 +227,7 @@ def test_an_out_that_is_a_file_is_a_usage_error_and_never_a_regression(tmp_path:
     (tmp_path / "out").write_text("")
     done = run(write_job(tmp_path, {"int8": SAME}), tmp_path / "out", "--json", code=2)
     assert json.loads(done.stdout.splitlines()[-1])["exit_code"] == 2
+    assert f"{tmp_path / 'out'}: File exists. Choose a place" in done.stderr
 
 
 def test_a_fault_of_qeval_itself_never_looks_like_a_decision(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
