@@ -63,6 +63,9 @@ def main() -> None:
     models = {name: load_variant(parse_variant(name), resolved, "cpu").model.eval() for name in given.formats}
     found: dict[tuple[str, str], list[float]] = {}
     with torch.no_grad():
+        for model in models.values():
+            # The first pass of a format sets things up and is slow.
+            read(model, 1, 64)
         for _ in range(given.turns):
             for name, model in models.items():
                 for rows, tokens in SHAPES:
