@@ -30,6 +30,8 @@ Finish = Literal["stop", "length", "content_filter"]
 
 NO_ANSWER_CLASSES: tuple[str, ...] = get_args(NoAnswer)
 FAILED_ANSWER_CLASSES: tuple[str, ...] = get_args(FailedAnswer)
+SCORE_SUFFIX = " score"
+"""Of the names of metrics that are a grader's partial credit."""
 
 
 class Grade(Strict):
@@ -95,3 +97,16 @@ class Outcome(Strict):
         if not self.answered or not chosen or any(grade.status == "ungraded" for grade in chosen):
             return None
         return all(grade.status == "pass" for grade in chosen)
+
+    def value(self, metric: str = "pass") -> float | None:
+        """Return a metric as a number in [0, 1], or None where it is ungraded.
+
+        1 or 0 for pass or fail. `<grader> score` is the partial credit that a grader gives beside its pass or fail.
+        """
+        if not metric.endswith(SCORE_SUFFIX):
+            passed = self.passed(metric)
+            return None if passed is None else int(passed)
+        if self.passed(metric.removesuffix(SCORE_SUFFIX)) is None:
+            return None
+        scores = [g.score for g in self.grades if f"{g.metric}{SCORE_SUFFIX}" == metric and g.score is not None]
+        return sum(scores) / len(scores) if scores else None

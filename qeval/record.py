@@ -80,6 +80,17 @@ class CaseInfo(Strict):
     """The graders as written, shortened for reading."""
 
 
+Reason = Literal["harm", "acceptance"]
+
+
+class Stopping(Strict):
+    """Early stopping in force for a candidate: the evidence that may end its run, and whether it did."""
+
+    on: tuple[Reason, ...]
+    ended: Reason | None = None
+    """What ended the run before all cases were answered; the cases ran in random order until then."""
+
+
 class RecordHeader(Strict):
     """What ran, on what, and whether it finished."""
 
@@ -99,6 +110,8 @@ class RecordHeader(Strict):
     notes: tuple[str, ...] = ()
     """What people should know about how the variant computes here, such as a kernel that is emulated."""
     environment: Environment
+    stopping: Stopping | None = None
+    """None where every case had to be answered."""
     state: State = "running"
     state_detail: str = ""
     measurements: Measurements = Field(default_factory=Measurements)
@@ -110,6 +123,13 @@ class Record(NamedTuple):
     header: RecordHeader
     cases: tuple[CaseInfo, ...]
     outcomes: tuple[Outcome, ...]
+
+    def again(self) -> dict[tuple[str, str], tuple[Outcome, ...]]:
+        """Return the outcomes of all repeats but the first by (suite, case id), in the order of repeats."""
+        found: dict[tuple[str, str], list[Outcome]] = {}
+        for outcome in sorted((o for o in self.outcomes if o.repeat > 0), key=lambda o: o.repeat):
+            found.setdefault((outcome.suite, outcome.case), []).append(outcome)
+        return {key: tuple(outcomes) for key, outcomes in found.items()}
 
     def by_case(self, repeat: int = 0) -> dict[tuple[str, str], Outcome]:
         """Return the outcomes of one repeat by (suite, case id)."""

@@ -66,7 +66,7 @@ def make_record(
     *,
     tags: Mapping[str, Sequence[Mapping[str, str]]] | None = None,
     clusters: Mapping[str, Sequence[str]] | None = None,
-    repeats: Mapping[str, Sequence[bool | None]] | None = None,
+    repeats: Mapping[str, Sequence[bool | None]] | Sequence[Mapping[str, Sequence[bool | None]]] = (),
     outcomes: Sequence[Outcome] | None = None,
     **overrides: Any,
 ) -> Record:
@@ -77,7 +77,8 @@ def make_record(
         passes: per suite, whether each case passes.
         tags: per suite, the tags of each case.
         clusters: per suite, the cluster of each case; else each is its own.
-        repeats: per suite, what the first cases do when run again (repeat 1); `passes` itself makes an A/A run.
+        repeats: per suite, what the first cases do when run again (repeat 1); `passes` itself makes an A/A run. A
+            list of such: repeats 1, 2 and so on.
         outcomes: instead of those made from `passes`.
         overrides: fields of the header.
     """
@@ -95,8 +96,9 @@ def make_record(
     )
     made = [make_outcome(s, f"c{i:04}", passed) for s, row in passes.items() for i, passed in enumerate(row)]
     made += [
-        make_outcome(s, f"c{i:04}", passed, repeat=1)
-        for s, row in (repeats or {}).items()
+        make_outcome(s, f"c{i:04}", passed, repeat=number)
+        for number, again in enumerate([repeats] if isinstance(repeats, Mapping) else repeats, 1)
+        for s, row in again.items()
         for i, passed in enumerate(row)
     ]
     suites = {

@@ -2,33 +2,20 @@
 
 from __future__ import annotations
 
-from collections import Counter, defaultdict
+from collections import Counter
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from types import MappingProxyType
-from typing import NamedTuple
 
 from qeval import __version__
-from qeval.compare.changed import changed_cases
-from qeval.compare.comparability import compare_headers
-from qeval.compare.decision import EXIT_CODES, decide, worst
-from qeval.compare.identical import identity_notes, is_identical
-from qeval.compare.limits import Checked, check_limits
-from qeval.compare.pairs import Pairing, Scored, other_metrics, pair_records, score
-from qeval.compare.plan import plan_metric, plan_slices
+from qeval.compare.candidate import OwnRecord, compare_candidate, numeric_errors
+from qeval.compare.decision import EXIT_CODES, pick, worst
 from qeval.compare.policy import Policy, check_candidates
-from qeval.compare.report import CandidateResult, ChangedCase, Comparability, Report, Verdict
-from qeval.compare.selfcheck import CaseKey, Own, OwnChanges, own_changes, self_faults
+from qeval.compare.report import CandidateResult, Comparability, Report
 from qeval.compare.summary import summarise
-from qeval.compare.verdict import judge
 from qeval.errors import UsageError
 from qeval.record import Record
 
 NOTHING_MISSING: Mapping[str, str] = MappingProxyType({})
-
-
-class _Compared(NamedTuple):
-    result: CandidateResult
-    changed: tuple[ChangedCase, ...]
 
 
 def build_report(
@@ -55,13 +42,22 @@ def build_report(
     """
     names = (*(record.header.variant for record in candidates), *missing)
     deciding = _deciding(names, policy, required)
-    ours = _Own(baseline)
-    compared = [_compare(ours, _Own(record), policy, record.header.variant in deciding) for record in candidates]
+    ours = OwnRecord(baseline)
+    alpha = policy.alpha_of(len(names))
+    compared = [
+        compare_candidate(ours, OwnRecord(record), policy, alpha, required=record.header.variant in deciding)
+        for record in candidates
+    ]
     results = [
         *(one.result for one in compared),
         *(_absent(name, reason, baseline, name in deciding) for name, reason in missing.items()),
     ]
-    decision = worst(result.decision for result in results if result.required)
+    if policy.candidates_required == "best":
+        picked = pick(results, [record.header for record in candidates])
+        decision = picked.ruling
+    else:
+        picked = None
+        decision = worst(result.decision for result in results if result.required)
     return Report(
         created_at=created_at,
         qeval_version=__version__,
@@ -70,6 +66,7 @@ def build_report(
         baseline=baseline.header.variant,
         decision=decision,
         exit_code=int(EXIT_CODES[decision]),
+        picked=picked and picked.candidate,
         variants=tuple(summarise(record) for record in (baseline, *candidates)),
         candidates=tuple(results),
         changed=tuple(case for one in compared for case in one.changed),
@@ -80,20 +77,6 @@ def build_report(
     )
 
 
-class _Own:
-    """A record with what it does against itself, worked out once a metric."""
-
-    def __init__(self, record: Record) -> None:
-        self.record = record
-        self.faults = self_faults(record)
-        self._changes: dict[str, dict[CaseKey, Own]] = {}
-
-    def changes(self, metric: str) -> dict[CaseKey, Own]:
-        if metric not in self._changes:
-            self._changes[metric] = own_changes(self.record, metric)
-        return self._changes[metric]
-
-
 def _deciding(names: Sequence[str], policy: Policy, required: Collection[str] | None) -> set[str]:
     if not names:
         raise UsageError("nothing to compare: give at least one candidate besides the baseline.")
@@ -102,105 +85,12 @@ def _deciding(names: Sequence[str], policy: Policy, required: Collection[str] | 
         raise UsageError(f"candidate '{twice[0]}' is given twice; compare each variant once.")
     if required is None:
         check_candidates(policy, tuple(names))
-        return set(names) if policy.candidates_required == "all" else set(policy.candidates_required)
+        by_name = isinstance(policy.candidates_required, tuple)
+        return set(policy.candidates_required) if by_name else set(names)
     unknown = sorted(set(required) - set(names))
     if unknown or not required:
         raise UsageError(f"required candidates {unknown or 'none'}: this run has {', '.join(names)}.")
     return set(required)
-
-
-def _compare(ours: _Own, theirs: _Own, policy: Policy, required: bool) -> _Compared:
-    baseline, candidate = ours.record, theirs.record
-    pairing = pair_records(baseline, candidate)
-    found = compare_headers(baseline, candidate, pairing.pairs)
-    # Pairs that were not shown the same are not pairs: no verdict is drawn from them.
-    readable = not found.faults
-    comparability = found.model_copy(update={"faults": (*found.faults, *ours.faults, *theirs.faults)})
-    scored = score(pairing.pairs, "pass")
-    verdicts = tuple(_verdicts(ours, theirs, scored, policy)) if readable else ()
-    limits = check_limits(policy.limits, scored) if readable else Checked((), ())
-    errors = _numeric_errors(candidate)
-    decision = decide(
-        faults=comparability.faults,
-        missing=[
-            *_missing(baseline, candidate, pairing, policy),
-            *(f"{name}: no data" for name in limits.without_data),
-        ],
-        verdicts=verdicts,
-        limits=limits.results,
-        numeric_errors=errors,
-    )
-    identical = readable and is_identical(pairing.pairs)
-    result = CandidateResult(
-        candidate=candidate.header.variant,
-        required=required,
-        decision=decision.ruling,
-        reasons=decision.reasons,
-        comparability=comparability,
-        verdicts=verdicts,
-        limits=limits.results,
-        identical=identical,
-        notes=(*(identity_notes(baseline, candidate) if identical else ()), *_notes(pairing, verdicts)),
-        unpaired=pairing.unpaired,
-    )
-    both = OwnChanges(ours.changes("pass"), theirs.changes("pass"))
-    return _Compared(result, changed_cases(candidate.header.variant, pairing.pairs, both))
-
-
-def _verdicts(ours: _Own, theirs: _Own, on_pass: Sequence[Scored], policy: Policy) -> Iterable[Verdict]:
-    pairs = [one.pair for one in on_pass]
-    planned = plan_slices(pairs, ours.record.header.suites, policy)
-    both = OwnChanges(ours.changes("pass"), theirs.changes("pass"))
-    yield from judge(planned, on_pass, "pass", policy, both)
-    for metric in other_metrics(pairs):
-        scored = score(pairs, metric)
-        both = OwnChanges(ours.changes(metric), theirs.changes(metric))
-        yield from judge(plan_metric(_by_suite(scored), policy), scored, metric, policy, both)
-
-
-def _by_suite(scored: Sequence[Scored]) -> dict[str, tuple[int, ...]]:
-    """Positions by suite, of suites in which both arms were graded at least once."""
-    found: dict[str, list[int]] = defaultdict(list)
-    for i, one in enumerate(scored):
-        found[one.pair.info.suite].append(i)
-    return {suite: tuple(at) for suite, at in found.items() if any(scored[i].both for i in at)}
-
-
-def _missing(baseline: Record, candidate: Record, pairing: Pairing, policy: Policy) -> Iterable[str]:
-    for role, record in (("baseline", baseline), ("candidate", candidate)):
-        if record.header.state != "complete":
-            done, planned = len(record.by_case()), len(record.cases)
-            detail = f": {record.header.state_detail}" if record.header.state_detail else ""
-            yield f"the {role} {record.header.variant} is {record.header.state}, {done} of {planned} cases done{detail}"
-        elif len(record.by_case()) < len(record.cases):
-            done, planned = len(record.by_case()), len(record.cases)
-            what = f"calls itself complete, with {done} of {planned} cases"
-            yield f"the {role} {record.header.variant} {what}; run it again"
-        held = Counter(info.suite for info in record.cases)
-        for suite, info in record.header.suites.items():
-            if held[suite] != info.n_cases:
-                yield f"the {role}'s record lists {held[suite]} of the {info.n_cases} cases of {suite}; run it again"
-    for suite in pairing.missing_suites:
-        if policy.level_of(suite) == "critical":
-            yield f"suite {suite}: no data, the candidate did not run it"
-
-
-def _notes(pairing: Pairing, verdicts: Sequence[Verdict]) -> Iterable[str]:
-    if pairing.missing_suites:
-        yield f"partial: the pool leaves out {', '.join(pairing.missing_suites)}, which the candidate did not run"
-    if pairing.extra_suites:
-        yield f"left out: {', '.join(pairing.extra_suites)}, which the baseline did not run"
-    for verdict in verdicts:
-        if verdict.role == "suite" and "too_few" in verdict.flags and verdict.level == "advisory":
-            yield f"suite {verdict.slice.label} has under 30 cases and does not gate; name it in the policy if it shall"
-        if verdict.role == "pool" and "within_noise" in verdict.flags:
-            yield "the pairs flip no more often than the two variants flip against themselves when only batches change"
-        if verdict.role == "exploratory" and verdict.ruling == "regressed":
-            yield f"exploratory slice {verdict.slice.label} ({verdict.metric}) regressed; it does not gate"
-
-
-def _numeric_errors(record: Record) -> int:
-    return sum(outcome.status == "numeric_error" for outcome in record.outcomes)
 
 
 def _absent(name: str, reason: str, baseline: Record, required: bool) -> CandidateResult:
@@ -217,7 +107,7 @@ def _absent(name: str, reason: str, baseline: Record, required: bool) -> Candida
 def _warnings(baseline: Record, candidates: Sequence[Record]) -> Iterable[str]:
     for record in (baseline, *candidates):
         yield from (f"{record.header.variant}: {note}" for note in record.header.notes)
-    if errors := _numeric_errors(baseline):
+    if errors := numeric_errors(baseline):
         yield f"NaN or infinite logits in {errors} outcomes of the baseline"
     silent = [r.header.variant for r in (baseline, *candidates) if all(outcome.repeat == 0 for outcome in r.outcomes)]
     if silent:

@@ -4,11 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from qeval.compare.noise import OwnChanges
 from qeval.compare.pairs import Arm, Pair
 from qeval.compare.report import ChangedCase, ChangeKind
-from qeval.compare.selfcheck import Own, OwnChanges
-
-_STILL = Own(False, False)
 
 
 def changed_cases(candidate: str, pairs: Sequence[Pair], own: OwnChanges) -> tuple[ChangedCase, ...]:
@@ -41,7 +39,7 @@ def _case(candidate: str, pair: Pair, kind: ChangeKind, own: OwnChanges) -> Chan
         candidate_text=_text(pair.candidate),
         baseline_fault=_fault(pair.baseline),
         candidate_fault=_fault(pair.candidate),
-        unstable=own.baseline.get(key, _STILL).flipped or own.candidate.get(key, _STILL).flipped,
+        unstable=any(key in arm and arm[key].flipped for arm in own),
     )
 
 

@@ -5,6 +5,10 @@ Two corrections, both of which vanish where every case is its own cluster:
 * the harm test flips the sign of whole clusters instead of single cases (exact, so valid with few flips);
 * the interval is computed from counts divided by the design effect, the factor by which clustering inflates
   the variance of the difference. With under 40 clusters Student's t takes the place of the normal quantile.
+
+Values between 0 and 1 (means over repeats, scores) take the same way: a change by half has a quarter of a flip's
+variance, which the design effect takes into account, so that one interval serves all (docs/log.md compares it with
+the bootstrap).
 """
 
 from __future__ import annotations
@@ -15,6 +19,8 @@ from qeval.compare.mcnemar import Tail
 
 FEWEST = 10
 """Under this many clusters their spread cannot be estimated, and nothing is concluded."""
+_GRID = 1000
+"""Steps into which fractional nets are cut: fine enough that rounding does not show, coarse enough to enumerate."""
 MANY = 40
 """From this many clusters on the normal quantile serves."""
 
@@ -43,25 +49,45 @@ def sign_flip_tail(nets: Collection[int]) -> Tail:
     return Tail(sum(ways[seen + 1 :]), ways[seen], 1 << len(sizes))
 
 
-def design_effect(sizes: Sequence[int], nets: Sequence[int], flips: int) -> float:
-    """Return max(1, variance of the difference with clusters / without).
+def whole_nets(nets: Collection[float]) -> list[int]:
+    """Return nets as whole numbers in proportion, for the sign-flip test; fractions are rounded to a fine grid.
+
+    >>> whole_nets([-1, 2]), whole_nets([0.5, -0.25])
+    ([-1, 2], [667, -333])
+    """
+    if all(net == int(net) for net in nets):
+        return [int(net) for net in nets]
+    scale = _GRID / sum(abs(net) for net in nets)
+    return [round(net * scale) for net in nets]
+
+
+def design_effect(sizes: Sequence[int], nets: Sequence[float], changes: float, squares: float) -> float:
+    """Return the variance of the difference, over what its binomial variance would be with whole, unclustered flips.
+
+    At least 1 where changes are whole; less where they are fractions. Never under the variance that the changes have
+    without clusters: that clusters cancel out is not relied on.
 
     Args:
         sizes: pairs in each cluster.
-        nets: gains minus losses in each, in the same order.
-        flips: losses plus gains over all.
+        nets: sum of the changes in each, in the same order.
+        changes: sum of the sizes of all changes; losses plus gains where they are whole.
+        squares: sum of the squared changes.
 
-    >>> design_effect([5] * 4, [-5, 0, 0, 0], flips=5)
+    >>> design_effect([5] * 4, [-5, 0, 0, 0], changes=5, squares=5)
     6.666666666666667
-    >>> design_effect([1] * 4, [-1, 0, 0, 1], flips=2)
+    >>> design_effect([1] * 4, [-1, 0, 0, 1], changes=2, squares=2)
     1.0
+    >>> design_effect([1] * 4, [-0.5, 0, 0, 0.5], changes=1, squares=0.5)
+    0.6666666666666666
     """
     n, count = sum(sizes), len(sizes)
-    if count < 2 or count == n:
+    if count < 2:
         return 1.0
     mean = sum(nets) / n
-    without = flips - n * mean * mean
-    if without <= 0:
+    binomial, own = changes - n * mean * mean, squares - n * mean * mean
+    whole, alone = squares == changes, count == n
+    if binomial <= 0 or (whole and alone):
         return 1.0
     spread = sum((net - size * mean) ** 2 for size, net in zip(sizes, nets, strict=True))
-    return max(1.0, count / (count - 1) * spread / without)
+    # Equal changes everywhere have no spread to judge by; they count as whole ones, which is the careful side.
+    return max(own, count / (count - 1) * spread) / binomial if spread > 1e-12 * n else 1.0

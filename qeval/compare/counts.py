@@ -1,4 +1,4 @@
-"""Counts: a slice's pairs reduced to whole numbers, from which all statistics follow."""
+"""Counts: a slice's pairs reduced to a few numbers, from which all statistics follow."""
 
 from __future__ import annotations
 
@@ -10,22 +10,33 @@ from qeval.compare.pairs import Scored
 
 
 class Counts(NamedTuple):
-    """The paired table of a slice on one metric."""
+    """The paired table of a slice on one metric.
+
+    Sums are whole where every value is 0 or 1, and fractions where cases ran repeatedly or a grader gives scores.
+    """
 
     planned: int
     """Cases of the slice, graded or not."""
     n: int
     """Pairs graded in both arms."""
-    baseline_passed: int
-    candidate_passed: int
+    baseline_passed: float
+    """Sum of the baseline's values."""
+    candidate_passed: float
     losses: int
+    """Pairs whose value fell."""
     gains: int
+    """Pairs whose value rose."""
+    lost: float
+    """By how much values fell, summed over the losses."""
+    won: float
+    squares: float
+    """Sum of the squared changes; `lost + won` where every change is whole."""
     changed_wrong: int
     changed_text: int
     cluster_sizes: tuple[int, ...]
     """Pairs in each cluster."""
-    cluster_nets: tuple[int, ...]
-    """Gains minus losses in each cluster, in the same order."""
+    cluster_nets: tuple[float, ...]
+    """Sum of the changes in each cluster, in the same order."""
     unanswered: dict[str, int]
     """Graded in the baseline and not in the candidate, by class."""
     baseline_unanswered: dict[str, int]
@@ -40,24 +51,31 @@ class Counts(NamedTuple):
         """Distinct clusters among the pairs."""
         return len(self.cluster_sizes)
 
+    @property
+    def difference(self) -> float | None:
+        """Candidate minus baseline, as a difference of rates; None without pairs."""
+        return (self.won - self.lost) / self.n if self.n else None
+
 
 def count(scored: Iterable[Scored]) -> Counts:
     """Reduce the members of a slice to counts."""
     everything = tuple(scored)
-    graded = [one for one in everything if one.both]
-    table = Counter((one.before, one.after) for one in graded)
-    losses, gains, right_twice = table[True, False], table[False, True], table[True, True]
-    changed = Counter((one.before, one.after) for one in graded if one.pair.text_changed)
-    sizes, nets = _by_cluster(graded)
+    graded = [(one, one.before, one.after) for one in everything if one.before is not None and one.after is not None]
+    changes = [after - before for _, before, after in graded]
+    changed = [(before, after) for one, before, after in graded if one.pair.text_changed]
+    sizes, nets = _by_cluster([one for one, _, _ in graded], changes)
     return Counts(
         planned=len(everything),
         n=len(graded),
-        baseline_passed=right_twice + losses,
-        candidate_passed=right_twice + gains,
-        losses=losses,
-        gains=gains,
-        changed_wrong=changed[False, False],
-        changed_text=changed.total(),
+        baseline_passed=sum(before for _, before, _ in graded),
+        candidate_passed=sum(after for _, _, after in graded),
+        losses=sum(change < 0 for change in changes),
+        gains=sum(change > 0 for change in changes),
+        lost=-sum(change for change in changes if change < 0),
+        won=sum(change for change in changes if change > 0),
+        squares=sum(change * change for change in changes),
+        changed_wrong=sum(before == 0 and after == 0 for before, after in changed),
+        changed_text=len(changed),
         cluster_sizes=sizes,
         cluster_nets=nets,
         unanswered=_classes(one.after_absence for one in everything if one.before is not None),
@@ -71,7 +89,7 @@ def as_losses(scored: Iterable[Scored]) -> tuple[Scored, ...]:
     Where the baseline was right, that is a loss.
     """
     return tuple(
-        one._replace(after=False, after_absence=None) if one.before is not None and one.after is None else one
+        one._replace(after=0, after_absence=None) if one.before is not None and one.after is None else one
         for one in scored
     )
 
@@ -80,12 +98,12 @@ def _classes(absences: Iterable[str | None]) -> dict[str, int]:
     return dict(sorted(Counter(absence for absence in absences if absence).items()))
 
 
-def _by_cluster(graded: list[Scored]) -> tuple[tuple[int, ...], tuple[int, ...]]:
+def _by_cluster(graded: list[Scored], changes: list[float]) -> tuple[tuple[int, ...], tuple[float, ...]]:
     sizes: dict[tuple[str, str], int] = defaultdict(int)
-    nets: dict[tuple[str, str], int] = defaultdict(int)
-    for one in graded:
+    nets: dict[tuple[str, str], float] = defaultdict(int)
+    for one, change in zip(graded, changes, strict=True):
         # Suites are written apart: an equal cluster name in two of them is a coincidence.
         cluster = (one.pair.info.suite, one.pair.info.cluster)
         sizes[cluster] += 1
-        nets[cluster] += bool(one.after) - bool(one.before)
+        nets[cluster] += change
     return tuple(sizes.values()), tuple(nets.values())

@@ -5,11 +5,13 @@ Worst first: interrupted 130, bad usage 2, not comparable 4, incomplete 5, regre
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterable, Sequence
 from typing import NamedTuple
 
-from qeval.compare.report import DecisionRuling, LimitResult, Ruling, Verdict
+from qeval.compare.report import CandidateResult, DecisionRuling, LimitResult, Ruling, Verdict
 from qeval.errors import ExitCode
+from qeval.record import RecordHeader
 
 WORST_FIRST: tuple[ExitCode, ...] = (
     ExitCode.INTERRUPTED,
@@ -48,6 +50,26 @@ def worst_code(codes: Iterable[ExitCode]) -> ExitCode:
 def worst(decisions: Iterable[DecisionRuling]) -> DecisionRuling:
     """Return the worst decision, in the order of their exit codes."""
     return min(decisions, key=lambda decision: WORST_FIRST.index(EXIT_CODES[decision]))
+
+
+class Pick(NamedTuple):
+    """The decision of a run in which one accepted candidate is enough."""
+
+    ruling: DecisionRuling
+    candidate: str | None
+    """The one to take, None where none is accepted."""
+
+
+def pick(results: Sequence[CandidateResult], headers: Sequence[RecordHeader]) -> Pick:
+    """Take the accepted candidate whose weights are smallest; among equals, and where unknown, the first named.
+
+    Where none is accepted, the run is regressed if all are; else the worst of those that may still be accepted.
+    """
+    accepted = [result.candidate for result in results if result.decision == "accepted"]
+    if accepted:
+        stored = {header.variant: header.proof.storage_bytes for header in headers if header.proof}
+        return Pick("accepted", min(accepted, key=lambda name: stored.get(name, math.inf)))
+    return Pick(worst([r.decision for r in results if r.decision != "regressed"] or ["regressed"]), None)
 
 
 def decide(

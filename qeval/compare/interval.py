@@ -91,8 +91,8 @@ def newcombe(both_wrong: int, gains: int, losses: int, both_right: int, level: f
     _check(losses, gains, n)
     z = upper_quantile((1 - level) / 2)
     candidate, baseline = (gains + both_right) / n, (losses + both_right) / n
-    candidate_low, candidate_high = _wilson(candidate, n, z)
-    baseline_low, baseline_high = _wilson(baseline, n, z)
+    candidate_low, candidate_high = wilson(candidate, n, z)
+    baseline_low, baseline_high = wilson(baseline, n, z)
     phi = _phi(both_wrong, gains, losses, both_right)
     difference = candidate - baseline
     return Interval(
@@ -114,7 +114,13 @@ def _phi(a: int, b: int, c: int, d: int) -> float:
     return (max(surplus - (a + b + c + d) / 2, 0.0) if surplus > 0 else surplus) / math.sqrt(product)
 
 
-def _wilson(rate: float, n: int, z: float) -> Interval:
+def wilson(rate: float, n: float, z: float) -> Interval:
+    """Return Wilson's score interval of a rate seen in n cases.
+
+    >>> low, high = wilson(0.0, 100, 1.959964)
+    >>> round(low, 4), round(high, 4)
+    (0.0, 0.037)
+    """
     centre = rate + z * z / (2 * n)
     half = z * math.sqrt(rate * (1 - rate) / n + z * z / (4 * n * n))
     return Interval((centre - half) / (1 + z * z / n), (centre + half) / (1 + z * z / n))

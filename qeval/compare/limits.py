@@ -52,13 +52,18 @@ def _written(limits: Limits) -> Iterable[tuple[str, SliceKey, float]]:
 
 
 def _net_loss(counts: Counts, allowed: Fraction) -> tuple[bool, str]:
-    net, most = counts.losses - counts.gains, math.floor(allowed * counts.n)
-    return net > most, f"net loss {net} of {counts.n} cases, allowed {most}"
+    net, most = _cases(counts.baseline_passed - counts.candidate_passed), math.floor(allowed * counts.n)
+    return net > most, f"net loss {net:g} of {counts.n} cases, allowed {most}"
 
 
 def _pass_rate(counts: Counts, allowed: Fraction) -> tuple[bool, str]:
-    least = math.ceil(allowed * counts.n)
-    return counts.candidate_passed < least, f"passes {counts.candidate_passed} of {counts.n} cases, needed {least}"
+    passed, least = _cases(counts.candidate_passed), math.ceil(allowed * counts.n)
+    return passed < least, f"passes {passed:g} of {counts.n} cases, needed {least}"
+
+
+def _cases(total: float) -> float:
+    """Return a sum of means over repeats without what binary fractions leave in its last digits."""
+    return round(total, 6)
 
 
 def _scored(counts: Counts, allowed: Fraction) -> tuple[bool, str]:

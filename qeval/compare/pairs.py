@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from typing import NamedTuple
 
 from qeval.errors import UsageError
-from qeval.outcome import Grade, Outcome
+from qeval.outcome import SCORE_SUFFIX, Grade, Outcome
 from qeval.record import CaseInfo, Record, State
+
+CaseKey = tuple[str, str]
+"""Suite and case id."""
 
 _ABSENCE: dict[State, str] = {
     "running": "interrupted",
@@ -28,10 +31,21 @@ class Arm(NamedTuple):
     outcome: Outcome | None
     absence: str
     """The class that stands for the outcome where there is none."""
+    again: tuple[Outcome, ...] = ()
+    """What it answered when the case ran again."""
 
     def passed(self, metric: str) -> bool | None:
-        """Return pass or fail, None where not graded."""
+        """Return pass or fail of the first run, None where not graded."""
         return self.outcome.passed(metric) if self.outcome else None
+
+    def value(self, metric: str) -> float | None:
+        """Return the metric, its mean where the case ran more than once; None where the first run is not graded."""
+        first = self.outcome.value(metric) if self.outcome else None
+        if first is None or not self.again:
+            return first
+        graded = [first, *(v for outcome in self.again if (v := outcome.value(metric)) is not None)]
+        mean = sum(graded) / len(graded)
+        return int(mean) if mean in {0.0, 1.0} else mean
 
     @property
     def no_answer(self) -> str | None:
@@ -42,13 +56,13 @@ class Arm(NamedTuple):
 
 
 class Pair(NamedTuple):
-    """The same case in the baseline and in a candidate, at repeat 0."""
+    """The same case in the baseline and in a candidate."""
 
     info: CaseInfo
     baseline: Arm
     candidate: Arm
     text_changed: bool
-    """Whether both answered and the answers differ in text or tool calls."""
+    """Whether both answered and the first answers differ in text or tool calls."""
 
 
 class Pairing(NamedTuple):
@@ -62,14 +76,17 @@ class Pairing(NamedTuple):
     """Suites of the baseline that the candidate never had."""
     extra_suites: tuple[str, ...]
     """Suites of the candidate that the baseline never had."""
+    not_reached: int
+    """Cases left out because the candidate's run was ended early."""
 
 
 class Scored(NamedTuple):
     """One pair on one metric."""
 
     pair: Pair
-    before: bool | None
-    after: bool | None
+    before: float | None
+    """The baseline's value in [0, 1]: 1 or 0, or a mean over repeats, or a score."""
+    after: float | None
     before_absence: str | None
     """Why `before` is None."""
     after_absence: str | None
@@ -90,17 +107,31 @@ def pair_records(baseline: Record, candidate: Record) -> Pairing:
         _refuse_twice(record)
     before, after = baseline.by_case(), candidate.by_case()
     infos = {(info.suite, info.case): info for record in (candidate, baseline) for info in record.cases}
-    ordered = [(info.suite, info.case) for info in (*baseline.cases, *candidate.cases)]
+    ordered = _reached(baseline, candidate, after)
     shared = baseline.header.suites.keys() & candidate.header.suites.keys()
     gone, lost = _ABSENCE[baseline.header.state], _ABSENCE[candidate.header.state]
     keys = tuple(dict.fromkeys(ordered))
+    ours, theirs = baseline.again(), candidate.again()
     pairs = tuple(
-        _pair(infos[key], Arm(before.get(key), gone), Arm(after.get(key), lost)) for key in keys if key[0] in shared
+        _pair(
+            infos[key],
+            Arm(before.get(key), gone, ours.get(key, ())),
+            Arm(after.get(key), lost, theirs.get(key, ())),
+        )
+        for key in keys
+        if key[0] in shared
     )
     alone = _held(baseline) ^ _held(candidate)
     unpaired = tuple(f"{suite}/{case}" for suite, case in keys if suite in shared and (suite, case) in alone)
     missing, extra = sorted(baseline.header.suites.keys() - shared), sorted(candidate.header.suites.keys() - shared)
-    return Pairing(pairs, unpaired, tuple(missing), tuple(extra))
+    return Pairing(pairs, unpaired, tuple(missing), tuple(extra), not_reached=len(infos) - len(keys))
+
+
+def _reached(baseline: Record, candidate: Record, after: Mapping[CaseKey, Outcome]) -> list[CaseKey]:
+    """Return the cases of both records; of a run that was ended early, those it came to."""
+    keys = [(info.suite, info.case) for info in (*baseline.cases, *candidate.cases)]
+    stopping = candidate.header.stopping
+    return keys if stopping is None or stopping.ended is None else [key for key in keys if key in after]
 
 
 def _refuse_twice(record: Record) -> None:
@@ -134,28 +165,36 @@ def score(pairs: Iterable[Pair], metric: str) -> tuple[Scored, ...]:
 
 
 def _score_one(pair: Pair, metric: str) -> Scored:
-    before, after = pair.baseline.passed(metric), pair.candidate.passed(metric)
+    before, after = pair.baseline.value(metric), pair.candidate.value(metric)
     return Scored(pair, before, after, _absence(pair.baseline, metric, before), _absence(pair.candidate, metric, after))
 
 
 def other_metrics(pairs: Iterable[Pair]) -> tuple[str, ...]:
-    """Return the graders' own metrics found in the answers of either arm."""
+    """Return the graders' own metrics found in the answers of either arm, and scores that are not all 0 or 1."""
     arms = (arm for pair in pairs for arm in (pair.baseline, pair.candidate))
-    return tuple(sorted({grade.metric for arm in arms for grade in _grades(arm)}))
+    found: set[str] = set()
+    for arm in arms:
+        for grade in _grades(arm):
+            found.add(grade.metric)
+            if grade.score is not None and 0 < grade.score < 1:
+                found.add(f"{grade.metric}{SCORE_SUFFIX}")
+    return tuple(sorted(found))
 
 
 def _has(pair: Pair, metric: str) -> bool:
-    return any(grade.metric == metric for arm in (pair.baseline, pair.candidate) for grade in _grades(arm))
+    name = metric.removesuffix(SCORE_SUFFIX)
+    return any(grade.metric == name for arm in (pair.baseline, pair.candidate) for grade in _grades(arm))
 
 
 def _grades(arm: Arm) -> tuple[Grade, ...]:
     return arm.outcome.grades if arm.outcome and arm.outcome.answered else ()
 
 
-def _absence(arm: Arm, metric: str, passed: bool | None) -> str | None:
-    if passed is not None:
+def _absence(arm: Arm, metric: str, value: float | None) -> str | None:
+    if value is not None:
         return None
     if arm.no_answer:
         return arm.no_answer
-    ungraded = (g for g in _grades(arm) if g.status == "ungraded" and (g.metric == metric or metric == "pass"))
+    name = metric.removesuffix(SCORE_SUFFIX)
+    ungraded = (g for g in _grades(arm) if g.status == "ungraded" and (g.metric == name or metric == "pass"))
     return next((grade.fault for grade in ungraded if grade.fault), "ungraded")

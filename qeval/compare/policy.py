@@ -35,16 +35,16 @@ def _by_slice(value: object) -> object:
     return value if value is None or isinstance(value, dict) else {"all": value}
 
 
-def _all_or_names(value: object) -> object:
-    if value != "all" and not (isinstance(value, list | tuple) and value):
+def _all_best_or_names(value: object) -> object:
+    if value not in ("all", "best") and not (isinstance(value, list | tuple) and value):
         # An empty list would accept everything.
-        raise ValueError("must be all, or a list that names candidates")
+        raise ValueError("must be all, best, or a list that names candidates")
     return value
 
 
 MarginOrAuto = Annotated[float | Auto, BeforeValidator(_auto_or_share, json_schema_input_type=Margin | Auto)]
 Thresholds = Annotated[dict[str, Amount], BeforeValidator(_by_slice, json_schema_input_type=Amount | dict[str, Amount])]
-Candidates = Annotated[Literal["all"] | tuple[str, ...], BeforeValidator(_all_or_names)]
+Candidates = Annotated[Literal["all", "best"] | tuple[str, ...], BeforeValidator(_all_best_or_names)]
 
 SMALLEST_AUTO_MARGIN = 0.03
 FEWEST_CASES = 30
@@ -103,7 +103,8 @@ class Policy(Strict):
     """Per suite; suites not listed are critical. An advisory suite is shown and does not gate by itself."""
     limits: Limits = Field(default_factory=Limits)
     candidates_required: Candidates = "all"
-    """Candidates whose decision is the run's."""
+    """Candidates whose decision is the run's. `best`: one accepted candidate is enough, the smallest is taken, and
+    alpha is divided by their number, since the best of many is accepted wrongly more often than each."""
     privacy: Literal["hashes", "full"] = "hashes"
     """What may leave for a tracking server that is not a local file."""
 
@@ -127,6 +128,14 @@ class Policy(Strict):
     def required_slices(self) -> tuple[SliceKey, ...]:
         """The required slices, each once."""
         return tuple(dict.fromkeys(parse_slice(name) for name in self.required))
+
+    def alpha_of(self, candidates: int) -> float:
+        """Return the level of each of so many candidates.
+
+        Where the best of them is taken, their chances of error add up, and each has its share (Bonferroni), however
+        the best one is chosen.
+        """
+        return self.alpha / candidates if self.candidates_required == "best" else self.alpha
 
     def level_of(self, suite: str) -> Level:
         """Return whether a suite gates."""
@@ -160,7 +169,7 @@ def load_policy(path: Path | None) -> Policy:
 
 def check_candidates(policy: Policy, candidates: tuple[str, ...]) -> None:
     """Refuse a policy that requires a candidate which the run does not have."""
-    if policy.candidates_required == "all":
+    if not isinstance(policy.candidates_required, tuple):
         return
     for name in policy.candidates_required:
         if name not in candidates:

@@ -15,7 +15,7 @@ POWER = 0.8
 """The chance of showing what is there that all planning here asks for."""
 
 
-def smallest_detectable(flip_rate: float, n: int, alpha: float = 0.05, power: float = POWER) -> float | None:
+def smallest_detectable(flip_rate: float, n: float, alpha: float = 0.05, power: float = POWER) -> float | None:
     """Return the smallest drop of the pass rate that McNemar's one-sided test on n pairs would show.
 
     Solves `drop * sqrt(n) = z_alpha * sqrt(psi) + z_power * sqrt(psi - drop^2)` for the drop.
@@ -72,7 +72,7 @@ def zero_flip_floor(margin: float, alpha: float = 0.05) -> int:
     return math.ceil(upper_quantile(alpha) ** 2 * (1 - margin) / margin)
 
 
-def smallest_margin(flip_rate: float, n: int, alpha: float = 0.05) -> float:
+def smallest_margin(flip_rate: float, n: float, alpha: float = 0.05) -> float:
     """Return the smallest margin that n pairs can be planned to hold; the inverse of `cases_to_detect`.
 
     >>> round(smallest_margin(0.10, 200), 4)

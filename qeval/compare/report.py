@@ -35,10 +35,33 @@ class SelfFlips(Strict):
     """How often a variant disagrees with itself when only the batching changes."""
 
     n: int
-    """Cases that ran twice."""
+    """Cases that ran more than once."""
+    runs: int = 2
+    """Runs of a case, the first included; the most where they differ."""
     flips: int
-    """Of these, cases whose pass changed."""
+    """Of these cases, those whose pass changed in any run."""
     changed_texts: int
+    divergences: int
+    """Cases of which any run left the first at some token."""
+    rate: Share
+    """Chance that two runs of a case disagree on passing: the noise floor, as a flip rate."""
+
+
+class Stratum(Strict):
+    """A part of the cases that ran more than once."""
+
+    n: int
+    losses: int
+    gains: int
+
+
+class ExcessChurn(Strict):
+    """Flip rate between the variants less the mean of their own: what the change made beyond noise."""
+
+    estimate: float
+    low: float
+    """Lower end of the 1 - 2 alpha interval."""
+    high: float
 
 
 class Verdict(Strict):
@@ -58,10 +81,14 @@ class Verdict(Strict):
     planned: int = 0
     """Cases of the slice, answered or not."""
     clusters: int
-    baseline_passed: int
-    candidate_passed: int
+    effective_n: float | None = None
+    """Independent yes/no pairs that would say as much: clusters make it smaller, repeats larger."""
+    baseline_passed: float
+    """Cases passed; a fraction where cases ran repeatedly (their mean counts), a sum of scores where that is the
+    metric."""
+    candidate_passed: float
     losses: int
-    """Right in the baseline, wrong in the candidate."""
+    """Pairs whose value fell: right in the baseline, wrong in the candidate."""
     gains: int
     changed_wrong: int
     """Wrong in both, with another text."""
@@ -70,10 +97,11 @@ class Verdict(Strict):
     difference: float | None
     """Candidate minus baseline pass rate."""
     low: float | None
-    """Lower end of the 1 - 2 alpha interval (Tango) of `difference`."""
+    """Lower end of the 1 - 2 alpha interval (Tango) of `difference`; of a run that was ended early, of its confidence
+    sequence."""
     high: float | None
     p_harm: Share | None
-    """One-sided mid-p of McNemar's test for harm."""
+    """One-sided mid-p of McNemar's test for harm; of a run that was ended early, 1 / e-value."""
     p_harm_adjusted: Share | None
     """After Holm (pool, suites, required slices of one candidate) or Benjamini-Hochberg (exploratory)."""
     p_gain: Share | None
@@ -81,7 +109,7 @@ class Verdict(Strict):
     p_noninferior: Share | None
     margin: Share
     smallest_detectable: float | None
-    """The drop this n would have shown with power .8 at the planning flip rate; None: none at all."""
+    """The drop this effective n would have shown with power .8 at the planning flip rate; None: none at all."""
     cases_needed: int | None
     """Pairs that would settle it if nothing is wrong, at the planning flip rate or the one seen where that is
     higher; None when settled, and when there are that many already."""
@@ -90,6 +118,18 @@ class Verdict(Strict):
     baseline_unanswered: dict[str, int] = Field(default_factory=dict)
     baseline_self: SelfFlips | None = None
     candidate_self: SelfFlips | None = None
+    excess_churn: ExcessChurn | None = None
+    stable: Stratum | None = None
+    """Of the cases that ran more than once, those that no run of either variant flipped."""
+    unstable: Stratum | None = None
+    """Those that flipped against themselves in either variant; they count like all others."""
+    shrunken: float | None = None
+    """`difference` of an exploratory slice pulled towards those of the other values of its tag: for ranking alone."""
+
+    @property
+    def cases_more(self) -> int | None:
+        """Cases that are missing to `cases_needed`."""
+        return None if self.cases_needed is None else self.cases_needed - self.n
 
     @property
     def gates(self) -> bool:
@@ -198,6 +238,8 @@ class Report(Strict):
     baseline: str
     decision: DecisionRuling
     exit_code: int
+    picked: str | None = None
+    """Where the policy takes the best candidate: the accepted one whose weights are smallest."""
     variants: tuple[VariantSummary, ...]
     """The baseline first."""
     candidates: tuple[CandidateResult, ...]

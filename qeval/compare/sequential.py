@@ -26,7 +26,7 @@ _STAKES = tuple((step + 0.5) / 32 for step in range(32))
 _BISECTIONS = 30
 
 
-def harm_evidence(nets: Iterable[int]) -> float:
+def harm_evidence(nets: Iterable[float]) -> float:
     """Return the e-value against "the candidate does no harm".
 
     Under it, the net result of each cluster is as likely turned around. A wager that losses have probability p > 1/2
@@ -51,7 +51,7 @@ def harm_evidence(nets: Iterable[int]) -> float:
     return 2 * total * width / 3
 
 
-def _payoff(p: float, seen: Counter[int]) -> float:
+def _payoff(p: float, seen: Counter[float]) -> float:
     log = 0.0
     for net, times in seen.items():
         size = abs(net)
@@ -62,7 +62,7 @@ def _payoff(p: float, seen: Counter[int]) -> float:
     return math.exp(min(log, 700.0))
 
 
-def margin_evidence(sizes: Sequence[int], nets: Sequence[int], margin: float) -> float:
+def margin_evidence(sizes: Sequence[int], nets: Sequence[float], margin: float) -> float:
     """Return the e-value against "the candidate is worse by the margin or more" (difference <= -margin).
 
     A wager on each cluster pays `1 + stake * (net + margin * size) / largest`; its mean over fixed stakes up to the
@@ -89,7 +89,7 @@ def margin_evidence(sizes: Sequence[int], nets: Sequence[int], margin: float) ->
     return total / len(_STAKES)
 
 
-def confidence_bound(sizes: Sequence[int], nets: Sequence[int], alpha: float) -> float:
+def confidence_bound(sizes: Sequence[int], nets: Sequence[float], alpha: float) -> float:
     """Return the lower bound of the difference that holds at every look at once, with probability 1 - alpha.
 
     The smallest difference that `margin_evidence` does not refute. The upper bound is that of the mirrored nets, with

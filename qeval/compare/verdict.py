@@ -2,19 +2,23 @@
 
 from __future__ import annotations
 
+from collections import defaultdict
 from collections.abc import Callable, Sequence
 from typing import NamedTuple
 
 from qeval.compare.counts import Counts, as_losses, count
+from qeval.compare.distributions import upper_quantile
+from qeval.compare.doubts import Doubts, reason
 from qeval.compare.figures import Figures, figures
+from qeval.compare.levels import Levels
 from qeval.compare.multiple import benjamini_hochberg, holm
+from qeval.compare.noise import Noise, OwnChanges, slice_noise
 from qeval.compare.pairs import Scored
 from qeval.compare.plan import Planned
 from qeval.compare.policy import Policy
-from qeval.compare.power import cases_for_margin, smallest_detectable
-from qeval.compare.report import Ruling, SelfFlips, Verdict
-from qeval.compare.selfcheck import OwnChanges, self_flips, within_noise
-from qeval.units import p_value, points
+from qeval.compare.power import cases_for_margin, cases_to_detect, smallest_detectable, smallest_margin
+from qeval.compare.report import Ruling, Verdict
+from qeval.compare.shrink import shrink
 
 LOWEST_BASELINE_PERCENT = 20
 """Where the baseline passes less, most pairs cannot show a loss: nothing is called equivalent."""
@@ -51,54 +55,63 @@ def rule(found: Figures, adjusted: Adjusted, margin: float, alpha: float) -> Rul
 
 
 def judge(
-    planned: Sequence[Planned], scored: Sequence[Scored], metric: str, policy: Policy, own: OwnChanges
+    planned: Sequence[Planned],
+    scored: Sequence[Scored],
+    policy: Policy,
+    *,
+    metric: str,
+    own: OwnChanges,
+    at: Levels,
 ) -> tuple[Verdict, ...]:
     """Judge all planned slices of one candidate on one metric.
 
     Each slice is judged on the pairs that both arms answered, and again with every case that only the baseline
     answered counted as wrong. Where the two rulings differ, the missing answers would decide: inconclusive.
     """
-    answered = _judge_all(planned, scored, policy)
+    noises = [slice_noise([scored[i] for i in plan.at], own, at.margin) for plan in planned]
+    answered = _judge_all(planned, scored, noises, at)
     worst = answered
     if any(one.before is not None and one.after is None for one in scored):
-        worst = _judge_all(planned, as_losses(scored), policy)
-    return tuple(
-        _verdict(
-            plan,
-            metric,
-            seen,
-            ruling_with_losses=with_losses.ruling,
-            policy=policy,
-            selves=_selves(plan, scored, own),
-        )
-        for plan, seen, with_losses in zip(planned, answered, worst, strict=True)
-    )
+        worst = _judge_all(planned, as_losses(scored), noises, at)
+    verdicts = [
+        _verdict(plan, metric, seen, decides=seen.ruling != with_losses.ruling, policy=policy, noise=noise, at=at)
+        for plan, seen, with_losses, noise in zip(planned, answered, worst, noises, strict=True)
+    ]
+    return _with_shrinkage(verdicts, at)
 
 
-def _selves(plan: Planned, scored: Sequence[Scored], own: OwnChanges) -> tuple[SelfFlips | None, SelfFlips | None]:
-    keys = [(scored[i].pair.info.suite, scored[i].pair.info.case) for i in plan.at]
-    return self_flips(keys, own.baseline), self_flips(keys, own.candidate)
-
-
-def _judge_all(planned: Sequence[Planned], scored: Sequence[Scored], policy: Policy) -> list[_Judged]:
+def _judge_all(
+    planned: Sequence[Planned], scored: Sequence[Scored], noises: Sequence[Noise], at: Levels
+) -> list[_Judged]:
     counts = [count(scored[i] for i in plan.at) for plan in planned]
-    found = [figures(one, plan.margin, policy.alpha) for one, plan in zip(counts, planned, strict=True)]
+    found = [figures(one, plan.margin, at) for one, plan in zip(counts, planned, strict=True)]
     adjusted = _adjust(planned, found)
     return [
-        _Judged(*three, _ruling(plan, *three, policy.alpha))
-        for plan, three in zip(planned, zip(counts, found, adjusted, strict=True), strict=True)
+        _Judged(one, seen, p, _ruling(plan, (one, seen, p), noise, at))
+        for plan, one, seen, p, noise in zip(planned, counts, found, adjusted, noises, strict=True)
     ]
 
 
-def _ruling(plan: Planned, counts: Counts, found: Figures | None, adjusted: Adjusted, alpha: float) -> Ruling:
+def _ruling(plan: Planned, seen: tuple[Counts, Figures | None, Adjusted], noise: Noise, at: Levels) -> Ruling:
+    counts, found, adjusted = seen
     if found is None or found.few_clusters or (plan.too_few and not plan.named):
         return "inconclusive"
-    ruling = rule(found, adjusted, plan.margin, alpha)
-    return "inconclusive" if ruling == "equivalent" and _baseline_floor(counts) else ruling
+    ruling = rule(found, adjusted, plan.margin, at.harm)
+    if ruling == "equivalent" and _baseline_floor(counts):
+        return "inconclusive"
+    held = ruling in {"equivalent", "improved"}
+    # A proven loss stays one: the test is right under noise that strikes both ways, which only hides losses.
+    refused = not at.claims_margin or _margin_in_noise(plan, found, noise, at)
+    return "inconclusive" if held and refused else ruling
 
 
 def _baseline_floor(counts: Counts) -> bool:
     return counts.n > 0 and 100 * counts.baseline_passed < LOWEST_BASELINE_PERCENT * counts.n
+
+
+def _margin_in_noise(plan: Planned, found: Figures, noise: Noise, at: Levels) -> bool:
+    """Whether two runs of one variant would differ by the margin too often for a pass to mean anything."""
+    return noise.floor is not None and plan.margin < smallest_margin(noise.floor, found.effective_n, at.margin)
 
 
 def _adjust(planned: Sequence[Planned], found: Sequence[Figures | None]) -> list[Adjusted]:
@@ -127,37 +140,31 @@ def _once(
 
 
 def _verdict(
-    plan: Planned,
-    metric: str,
-    seen: _Judged,
-    *,
-    ruling_with_losses: Ruling,
-    policy: Policy,
-    selves: tuple[SelfFlips | None, SelfFlips | None],
+    plan: Planned, metric: str, seen: _Judged, *, decides: bool, policy: Policy, noise: Noise, at: Levels
 ) -> Verdict:
     counts, found, adjusted, ruling = seen
-    decides = ruling != ruling_with_losses
-    flags = _flags(plan, seen, policy.alpha, decides, selves)
     final: Ruling = "inconclusive" if decides else ruling
-    needed = _needed(plan, counts, final, flags, policy)
+    flags = _flags(plan, seen, noise, decides=decides, at=at)
+    needed = _needed(plan, counts, found, noise=noise, policy=policy, at=at) if final == "inconclusive" else None
     return Verdict(
         metric=metric,
         slice=plan.key,
         role=plan.role,
         level=plan.level,
         ruling=final,
-        reason=_reason(plan, seen, final, flags, needed),
+        reason=reason(Doubts(plan, counts, found, adjusted.harm, adjusted.gain, noise.floor, flags, needed), final),
         flags=flags,
         n=counts.n,
         planned=counts.planned,
         clusters=counts.clusters,
+        effective_n=found and found.effective_n,
         baseline_passed=counts.baseline_passed,
         candidate_passed=counts.candidate_passed,
         losses=counts.losses,
         gains=counts.gains,
         changed_wrong=counts.changed_wrong,
         changed_text=counts.changed_text,
-        difference=(counts.gains - counts.losses) / counts.n if counts.n else None,
+        difference=counts.difference,
         low=found and found.low,
         high=found and found.high,
         p_harm=found and found.p_harm,
@@ -166,22 +173,19 @@ def _verdict(
         p_gain_adjusted=adjusted.gain,
         p_noninferior=found and found.p_noninferior,
         margin=plan.margin,
-        smallest_detectable=smallest_detectable(policy.planning_flip_rate, counts.n, policy.alpha),
+        smallest_detectable=found and smallest_detectable(policy.planning_flip_rate, found.effective_n, at.harm),
         cases_needed=needed,
         unanswered=counts.unanswered,
         baseline_unanswered=counts.baseline_unanswered,
-        baseline_self=selves[0],
-        candidate_self=selves[1],
+        baseline_self=noise.baseline,
+        candidate_self=noise.candidate,
+        excess_churn=noise.excess,
+        stable=noise.stable,
+        unstable=noise.unstable,
     )
 
 
-def _flags(
-    plan: Planned,
-    seen: _Judged,
-    alpha: float,
-    decides: bool,
-    selves: tuple[SelfFlips | None, SelfFlips | None],
-) -> tuple[str, ...]:
+def _flags(plan: Planned, seen: _Judged, noise: Noise, *, decides: bool, at: Levels) -> tuple[str, ...]:
     counts, found, adjusted, ruling = seen
     held = found is not None and ruling in {"equivalent", "improved"} and not decides
     flags = {
@@ -189,51 +193,47 @@ def _flags(
         "too_few": plan.too_few,
         "few_clusters": found is not None and found.few_clusters,
         "baseline_floor": _baseline_floor(counts),
+        "margin_in_noise": found is not None and _margin_in_noise(plan, found, noise, at),
+        "ended_early": at.anytime,
         "unanswered_decides": decides,
         "two_sided": held and found is not None and found.high < plan.margin,
-        "small_real_loss": held and adjusted.harm is not None and adjusted.harm <= alpha,
-        "within_noise": within_noise(counts.flips, counts.n, *selves),
+        "small_real_loss": held and adjusted.harm is not None and adjusted.harm <= at.harm,
+        "within_noise": noise.explains,
     }
     return tuple(name for name, raised in flags.items() if raised)
 
 
-def _needed(plan: Planned, counts: Counts, ruling: Ruling, flags: Sequence[str], policy: Policy) -> int | None:
+def _needed(
+    plan: Planned, counts: Counts, found: Figures | None, *, noise: Noise, policy: Policy, at: Levels
+) -> int | None:
     """Return the pairs that would settle an inconclusive slice if nothing is wrong, None where more do not help.
 
-    Planned at the flip rate of the policy, or at the one seen where that is higher.
+    Planned at the flip rate of the policy, or at the one seen where that is higher; and enough that the margin
+    rises above the noise floor.
     """
-    if ruling != "inconclusive" or "baseline_floor" in flags:
+    if _baseline_floor(counts):
         return None
     seen = counts.flips / counts.n if counts.n else 0.0
-    needed = cases_for_margin(max(seen, policy.planning_flip_rate), plan.margin, policy.alpha)
+    independent = cases_for_margin(max(seen, policy.planning_flip_rate), plan.margin, at.margin)
+    if noise.floor:
+        independent = max(independent, cases_to_detect(noise.floor, plan.margin, at.margin))
+    needed = independent if found is None else round(independent * counts.n / found.effective_n)
     return needed if needed > counts.n else None
 
 
-def _reason(plan: Planned, seen: _Judged, ruling: Ruling, flags: Sequence[str], needed: int | None) -> str:
-    counts, found, adjusted, _ = seen
-    if found is None:
-        return f"no data: 0 of {counts.planned} cases scored"
-    margin = points(plan.margin).lstrip("+")
-    difference = points((counts.gains - counts.losses) / counts.n)
-    seen_as = f"difference {difference}, interval {points(found.low)} to {points(found.high)}"
-    more = f"; needs about {needed} cases, has {counts.n}" if needed else ""
-    if ruling == "regressed":
-        proof = f"a loss is proven (adjusted p {p_value(adjusted.harm)})"
-        return f"{proof}, and one beyond {margin} is not excluded: {seen_as}"
-    if ruling != "inconclusive":
-        gain = f", and a gain is proven (adjusted p {p_value(adjusted.gain)})" if ruling == "improved" else ""
-        return f"a loss beyond {margin} is excluded{gain}: {seen_as}"
-    for flag, text in _DOUBTS.items():
-        if flag in flags and (flag != "too_few" or not plan.named):
-            return f"{text}: {seen_as}{more}"
-    near = "" if more else "; this many cases suffice if nothing is wrong, so a true loss may lie near the margin"
-    return f"a loss beyond {margin} is not excluded, nor is a loss proven: {seen_as}{more or near}"
-
-
-_DOUBTS = {
-    "too_few": "under 30 cases are too few to judge",
-    "few_clusters": "fewer than 10 clusters (documents, templates, translation sources) say nothing of their spread",
-    "unanswered_decides": "the cases without an answer decide: counted as wrong, they change the ruling",
-    "baseline_floor": "the baseline passes under 20 % here, so few pairs could show a loss",
-}
-"""What stands between a slice and a ruling, in the order in which it is named."""
+def _with_shrinkage(verdicts: Sequence[Verdict], at: Levels) -> tuple[Verdict, ...]:
+    """Pull exploratory slices towards those of the same tag, so that rankings do not chase the smallest slices."""
+    groups: dict[tuple[str | None, str | None], list[int]] = defaultdict(list)
+    for i, verdict in enumerate(verdicts):
+        if verdict.role == "exploratory" and verdict.slice.tag is not None and verdict.difference is not None:
+            groups[verdict.slice.suite, verdict.slice.tag].append(i)
+    shown = list(verdicts)
+    z = upper_quantile(at.margin)
+    for members in groups.values():
+        effects = [verdicts[i].difference or 0.0 for i in members]
+        # From the width of the interval, which is never zero.
+        errors = [((verdicts[i].high or 0.0) - (verdicts[i].low or 0.0)) / (2 * z) for i in members]
+        found = shrink(effects, [max(error, 1e-6) ** 2 for error in errors])
+        for i, effect in zip(members, found.effects, strict=True):
+            shown[i] = verdicts[i].model_copy(update={"shrunken": effect})
+    return tuple(shown)

@@ -8,7 +8,7 @@ from qeval.compare.build import build_report
 from qeval.compare.decision import EXIT_CODES, WORST_FIRST, worst, worst_code
 from qeval.compare.policy import Policy
 from qeval.errors import ExitCode, UsageError
-from tests.factories import make_outcome, make_record
+from tests.factories import make_outcome, make_proof, make_record
 
 WIDE = {"margins": {"pool": 0.2, "suites": {"s": 0.2}}}
 HALF = {"s": [i % 2 == 0 for i in range(200)]}
@@ -202,7 +202,8 @@ def test_flips_within_the_noise_are_said_to_be():
     assert "within_noise" in pool.flags
     assert (pool.baseline_self.n, pool.baseline_self.flips, pool.candidate_self.flips) == (200, 2, 2)
     assert any("no more often than the two variants flip against themselves" in note for note in result.notes)
-    assert "within_noise" not in decide(make_record("fp32", HALF, repeats=HALF), cand, **WIDE).verdicts[0].flags
+    calm = make_record("fp32", HALF, repeats=HALF), make_record("int8", flipped, repeats=flipped)
+    assert "within_noise" not in decide(*calm, **WIDE).verdicts[0].flags
 
 
 def test_only_candidates_that_the_policy_requires_decide_the_run():
@@ -258,3 +259,49 @@ def test_other_metrics_are_advisory_and_in_no_family():
 def test_a_lone_suite_does_not_pay_twice_in_the_family():
     verdicts = decide(record("fp32", 80), record("int8", 74)).verdicts
     assert verdicts[0].p_harm_adjusted == verdicts[1].p_harm_adjusted == verdicts[0].p_harm
+
+
+class TestTheBestOfSeveral:
+    """`candidates_required: best`: one accepted candidate is enough, and pays for the choice."""
+
+    BASE = make_record("fp32", {"s": [True] * 400})
+
+    def candidates(self, **lost):
+        return [
+            make_record(
+                name,
+                {"s": [i >= n for i in range(400)]},
+                proof=make_proof(storage_bytes={"int8": 800, "nf4": 450}.get(name, 900)),
+            )
+            for name, n in lost.items()
+        ]
+
+    def run(self, *, best=True, **lost):
+        policy = Policy(candidates_required="best" if best else "all")
+        return build_report(self.BASE, self.candidates(**lost), policy, created_at="t")
+
+    def test_the_smallest_accepted_one_is_taken(self):
+        report = self.run(int8=0, nf4=0, int2=200)
+        assert (report.decision, report.exit_code, report.picked) == ("accepted", 0, "nf4")
+        assert self.run(best=False, int8=0, nf4=0, int2=200).exit_code == 1
+
+    def test_alpha_is_shared_out(self):
+        # Of 400 pairs with 2 losses the interval's low end is -1.50 points at 90 %, -2.03 at 1 - 2 * .05 / 5.
+        alone, many = self.run(int8=2), self.run(int8=2, a=200, b=200, c=200, d=200)
+        assert alone.picked == "int8"
+        assert many.picked is None
+        assert many.decision == "inconclusive"
+
+    def test_all_regressed_is_regressed_and_one_open_is_open(self):
+        assert self.run(int8=100, nf4=200).decision == "regressed"
+        assert self.run(int8=4, nf4=200).decision == "inconclusive"
+
+    def test_a_missing_one_may_still_be_accepted(self):
+        report = build_report(
+            self.BASE,
+            self.candidates(int8=100),
+            Policy(candidates_required="best"),
+            created_at="t",
+            missing={"nf4": "crashed"},
+        )
+        assert report.decision == "incomplete"

@@ -10,6 +10,7 @@ from qeval.compare.counts import Counts
 from qeval.compare.distributions import upper_quantile
 from qeval.compare.figures import figures
 from qeval.compare.interval import newcombe, noninferiority_p, tango
+from qeval.compare.levels import Levels
 from qeval.compare.mcnemar import two_sided_exact, two_sided_midp
 from qeval.compare.power import cases_to_detect, smallest_detectable, zero_flip_floor
 from qeval.compare.verdict import Adjusted, rule
@@ -42,8 +43,9 @@ def flips(entry) -> tuple[int, int, int]:
 
 def ruling(losses, gains, n, margin, harm_p_adjusted=None):
     nets = (-1,) * losses + (1,) * gains + (0,) * (n - losses - gains)
-    counts = Counts(n, n, n - gains, n - losses, losses, gains, 0, 0, (1,) * n, nets, {}, {})
-    found = figures(counts, margin, alpha=0.05)
+    flips = losses + gains
+    counts = Counts(n, n, n - gains, n - losses, losses, gains, losses, gains, flips, 0, 0, (1,) * n, nets, {}, {})
+    found = figures(counts, margin, Levels(0.05, 0.05))
     assert found is not None
     return rule(found, Adjusted(harm_p_adjusted or found.p_harm, found.p_gain), margin, alpha=0.05)
 

@@ -84,5 +84,5 @@ def test_the_documents_that_fail_together():
     assert (tail.above, tail.equal, tail.total) == (1, 2, 16)
     # n = 150, mean = -5/150; without clusters: 7 - 25/150; with: 30/29 * (15 - 25/30).
     effect = 30 / 29 * (15 - 25 / 30) / (7 - 25 / 150)
-    assert design_effect([5] * 30, nets, flips=7) == pytest.approx(effect)
+    assert design_effect([5] * 30, nets, changes=7, squares=7) == pytest.approx(effect)
     on_page(f"**{tail.midp}**", f"been {harm_midp(6, 1):.4f}", f"here {effect:.2f}")

@@ -72,7 +72,7 @@ def test_a_threshold_that_is_no_share_is_a_usage_error(tmp_path, key, value):
         ("limits: {max_net_loss: {'lang=': 0.1}}", "names no slice"),
         ("required: [refusal]\nlevel: {refusal: advisory}", "both required and advisory"),
         ("level: {refusal: optional}", "'critical' or 'advisory'"),
-        ("candidates_required: []", "must be all, or a list that names candidates"),
+        ("candidates_required: []", "must be all, best, or a list that names candidates"),
         ("candidates_required: int8", "key 'candidates_required': must be all"),
         ("margins: {suites: {a: autoo}}", "key 'margins.suites.a': must be auto, or a number"),
         ("limits: {max_net_loss: .nan}", "key 'limits.max_net_loss.all': Input should be a finite number, not nan"),

@@ -5,7 +5,6 @@ import pytest
 from qeval.chat import ToolCall
 from qeval.compare.build import build_report
 from qeval.compare.policy import Policy
-from qeval.compare.selfcheck import own_changes, self_flips, within_noise
 from qeval.outcome import Grade
 from qeval.record import Measurements
 from tests.factories import make_outcome, make_proof, make_record
@@ -87,30 +86,6 @@ def test_nan_logits_of_the_baseline_are_warned_about():
     broken = base.outcomes[1].model_copy(update={"status": "numeric_error"})
     made = build_report(base._replace(outcomes=(base.outcomes[0], broken)), [base], Policy(), created_at="t")
     assert made.warnings[0] == "NaN or infinite logits in 1 outcomes of the baseline"
-
-
-def test_flips_against_itself_count_each_case_once():
-    record = make_record("fp32", {"s": [True, True, False]}, repeats={"s": [False, True, False]})
-    again = [outcome.model_copy(update={"repeat": 2}) for outcome in record.outcomes if outcome.repeat == 1]
-    changes = own_changes(record._replace(outcomes=(*record.outcomes, *again)), "pass")
-    found = self_flips([("s", f"c{i:04}") for i in range(3)], changes)
-    assert found is not None
-    assert (found.n, found.flips, found.changed_texts) == (3, 1, 1)
-    assert self_flips([("s", "other")], changes) is None
-
-
-def test_a_repeat_without_a_grade_is_not_counted():
-    record = make_record("fp32", {"s": [True, None]}, repeats={"s": [None, True]})
-    assert own_changes(record, "pass") == {}
-
-
-def test_noise_is_judged_only_where_both_variants_ran_twice():
-    record = make_record("fp32", {"s": [True] * 10}, repeats={"s": [False] + [True] * 9})
-    own = self_flips([("s", f"c{i:04}") for i in range(10)], own_changes(record, "pass"))
-    assert within_noise(1, 10, own, own)
-    assert not within_noise(2, 10, own, own)
-    assert not within_noise(0, 10, own, own)
-    assert not within_noise(1, 10, own, None)
 
 
 @pytest.mark.parametrize(

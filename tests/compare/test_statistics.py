@@ -158,7 +158,7 @@ def test_with_a_cluster_for_each_case_sign_flips_are_mcnemar(losses, gains):
 def test_the_design_effect_of_documents_that_fail_whole():
     # 10 documents of 5 questions, two of which lose all: d = -1 for 10 of 50, mean -0.2.
     # Without clusters: 10 - 50 * 0.04 = 8. With: 10/9 * (2 * (-5 + 1)^2 + 8 * 1^2) = 10/9 * 40 = 44.44.
-    effect = design_effect([5] * 10, [-5, -5] + [0] * 8, flips=10)
+    effect = design_effect([5] * 10, [-5, -5] + [0] * 8, changes=10, squares=10)
     assert effect == pytest.approx(400 / 72)
 
 

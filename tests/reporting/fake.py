@@ -73,8 +73,8 @@ def verdict(suite: str | None = None, **changes: Any) -> Verdict:
         "margin": 0.05 if suite else 0.02,
         "smallest_detectable": 0.138 if n else None,
         "cases_needed": None,
-        "baseline_self": SelfFlips(n=24, flips=1, changed_texts=3),
-        "candidate_self": SelfFlips(n=24, flips=2, changed_texts=5),
+        "baseline_self": SelfFlips(n=24, flips=1, changed_texts=3, divergences=3, rate=1 / 24),
+        "candidate_self": SelfFlips(n=24, flips=2, changed_texts=5, divergences=6, rate=2 / 24),
     }
     return Verdict(**(fields | changes))
 

@@ -1,0 +1,155 @@
+"""One candidate against its baseline: comparability, verdicts, limits, decision."""
+
+from __future__ import annotations
+
+from collections import Counter, defaultdict
+from collections.abc import Iterable, Sequence
+from typing import NamedTuple
+
+from qeval.compare.changed import changed_cases
+from qeval.compare.comparability import compare_headers
+from qeval.compare.decision import decide
+from qeval.compare.identical import identity_notes, is_identical
+from qeval.compare.levels import Levels, levels
+from qeval.compare.limits import Checked, check_limits
+from qeval.compare.noise import Own, OwnChanges, own_changes, self_faults
+from qeval.compare.pairs import CaseKey, Pairing, Scored, other_metrics, pair_records, score
+from qeval.compare.plan import plan_metric, plan_slices
+from qeval.compare.policy import Policy
+from qeval.compare.report import CandidateResult, ChangedCase, Verdict
+from qeval.compare.verdict import judge
+from qeval.record import Reason, Record, Stopping
+
+_EVIDENCE: dict[Reason, str] = {"harm": "proven harm", "acceptance": "proof that no margin is exceeded"}
+
+
+class Compared(NamedTuple):
+    """A candidate's result with the cases whose answers changed."""
+
+    result: CandidateResult
+    changed: tuple[ChangedCase, ...]
+
+
+class OwnRecord:
+    """A record with what it does against itself, worked out once a metric."""
+
+    def __init__(self, record: Record) -> None:
+        """Test a record against its own repeats."""
+        self.record = record
+        self.faults = self_faults(record)
+        self._changes: dict[str, dict[CaseKey, Own]] = {}
+
+    def changes(self, metric: str) -> dict[CaseKey, Own]:
+        """Return the cases that ran more than once, on a metric."""
+        if metric not in self._changes:
+            self._changes[metric] = own_changes(self.record, metric)
+        return self._changes[metric]
+
+
+def compare_candidate(ours: OwnRecord, theirs: OwnRecord, policy: Policy, alpha: float, *, required: bool) -> Compared:
+    """Compare a candidate with the baseline; `alpha` is its share of the policy's."""
+    baseline, candidate = ours.record, theirs.record
+    pairing = pair_records(baseline, candidate)
+    found = compare_headers(baseline, candidate, pairing.pairs)
+    # Pairs that were not shown the same are not pairs: no verdict is drawn from them.
+    readable = not found.faults
+    comparability = found.model_copy(update={"faults": (*found.faults, *ours.faults, *theirs.faults)})
+    scored = score(pairing.pairs, "pass")
+    at = levels(alpha, candidate.header.stopping)
+    verdicts = tuple(_verdicts(ours, theirs, scored, policy, at)) if readable else ()
+    limits = check_limits(policy.limits, scored) if readable else Checked((), ())
+    errors = numeric_errors(candidate)
+    decision = decide(
+        faults=comparability.faults,
+        missing=[
+            *_missing(baseline, candidate, pairing, policy),
+            *(f"{name}: no data" for name in limits.without_data),
+        ],
+        verdicts=verdicts,
+        limits=limits.results,
+        numeric_errors=errors,
+    )
+    identical = readable and is_identical(pairing.pairs)
+    result = CandidateResult(
+        candidate=candidate.header.variant,
+        required=required,
+        decision=decision.ruling,
+        reasons=decision.reasons,
+        comparability=comparability,
+        verdicts=verdicts,
+        limits=limits.results,
+        identical=identical,
+        notes=(
+            *(identity_notes(baseline, candidate) if identical else ()),
+            *_notes(pairing, verdicts, candidate.header.stopping),
+        ),
+        unpaired=pairing.unpaired,
+    )
+    both = OwnChanges(ours.changes("pass"), theirs.changes("pass"))
+    return Compared(result, changed_cases(candidate.header.variant, pairing.pairs, both))
+
+
+def _verdicts(
+    ours: OwnRecord, theirs: OwnRecord, on_pass: Sequence[Scored], policy: Policy, at: Levels
+) -> Iterable[Verdict]:
+    pairs = [one.pair for one in on_pass]
+    planned = plan_slices(pairs, ours.record.header.suites, policy)
+    both = OwnChanges(ours.changes("pass"), theirs.changes("pass"))
+    yield from judge(planned, on_pass, policy, metric="pass", own=both, at=at)
+    for metric in other_metrics(pairs):
+        scored = score(pairs, metric)
+        both = OwnChanges(ours.changes(metric), theirs.changes(metric))
+        yield from judge(plan_metric(_by_suite(scored), policy), scored, policy, metric=metric, own=both, at=at)
+
+
+def _by_suite(scored: Sequence[Scored]) -> dict[str, tuple[int, ...]]:
+    """Positions by suite, of suites in which both arms were graded at least once."""
+    found: dict[str, list[int]] = defaultdict(list)
+    for i, one in enumerate(scored):
+        found[one.pair.info.suite].append(i)
+    return {suite: tuple(at) for suite, at in found.items() if any(scored[i].both for i in at)}
+
+
+def _missing(baseline: Record, candidate: Record, pairing: Pairing, policy: Policy) -> Iterable[str]:
+    for role, record in (("baseline", baseline), ("candidate", candidate)):
+        if record.header.state != "complete":
+            done, planned = len(record.by_case()), len(record.cases)
+            detail = f": {record.header.state_detail}" if record.header.state_detail else ""
+            yield f"the {role} {record.header.variant} is {record.header.state}, {done} of {planned} cases done{detail}"
+        elif not _ended_early(record) and len(record.by_case()) < len(record.cases):
+            done, planned = len(record.by_case()), len(record.cases)
+            what = f"calls itself complete, with {done} of {planned} cases"
+            yield f"the {role} {record.header.variant} {what}; run it again"
+        held = Counter(info.suite for info in record.cases)
+        for suite, info in record.header.suites.items():
+            if held[suite] != info.n_cases:
+                yield f"the {role}'s record lists {held[suite]} of the {info.n_cases} cases of {suite}; run it again"
+    for suite in pairing.missing_suites:
+        if policy.level_of(suite) == "critical":
+            yield f"suite {suite}: no data, the candidate did not run it"
+
+
+def _ended_early(record: Record) -> bool:
+    return record.header.stopping is not None and record.header.stopping.ended is not None
+
+
+def _notes(pairing: Pairing, verdicts: Sequence[Verdict], stopping: Stopping | None) -> Iterable[str]:
+    if stopping is not None and stopping.ended is not None:
+        n = len(pairing.pairs)
+        yield f"ended early by {_EVIDENCE[stopping.ended]} after {n} of {n + pairing.not_reached} cases"
+    if pairing.missing_suites:
+        yield f"partial: the pool leaves out {', '.join(pairing.missing_suites)}, which the candidate did not run"
+    if pairing.extra_suites:
+        yield f"left out: {', '.join(pairing.extra_suites)}, which the baseline did not run"
+    for verdict in verdicts:
+        if verdict.role == "suite" and "too_few" in verdict.flags and verdict.level == "advisory":
+            yield f"suite {verdict.slice.label} has under 30 cases and does not gate; name it in the policy if it shall"
+        if verdict.role == "pool" and "within_noise" in verdict.flags:
+            yield "the pairs flip no more often than the two variants flip against themselves when only batches change"
+        if verdict.role == "exploratory" and verdict.ruling == "regressed":
+            yield f"exploratory slice {verdict.slice.label} ({verdict.metric}) regressed; it does not gate"
+
+
+def numeric_errors(record: Record) -> int:
+    """Count the outcomes with NaN or infinite logits."""
+    return sum(outcome.status == "numeric_error" for outcome in record.outcomes)
