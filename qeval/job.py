@@ -2,21 +2,25 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import math
+from collections.abc import Callable, Sequence
 from datetime import UTC, datetime
+from functools import cache
 from pathlib import Path
 from typing import NamedTuple
 
 from qeval.compare.build import build_report
+from qeval.compare.early import ends
 from qeval.compare.policy import Policy
-from qeval.compare.report import Report
+from qeval.compare.power import repeats_for_margin
+from qeval.compare.report import Report, SliceKey
 from qeval.errors import Incomplete, UsageError
-from qeval.record import Record, load_record
+from qeval.record import Reason, Record, load_record
 from qeval.reporting.files import write_all
 from qeval.reporting.tracking import TrackingResult, push
 from qeval.reporting.tracking.address import read_address
 from qeval.runner.plan import Plan
-from qeval.runner.run import VariantRun, Watcher, run_plan
+from qeval.runner.run import Hooks, VariantRun, Watcher, run_plan
 
 
 class Tracking(NamedTuple):
@@ -48,13 +52,41 @@ def run_job(
     refuse_lonely(plan)
     if tracking is not None and tracking.uri is not None:
         read_address(tracking.uri)
-    runs = run_plan(plan, out, watcher, resume=resume)
+    hooks = Hooks(cases_again(plan, policy), _judge(policy, len(plan.variants) - 1))
+    runs = run_plan(plan, out, watcher, resume=resume, hooks=hooks)
     report = report_on(runs, policy)
     written = write_all(report, out)
     tracked = None
     if tracking is not None:
         tracked = _tracked(out, tracking, policy)
     return Job(report, out, written, tracked)
+
+
+def cases_again(plan: Plan, policy: Policy) -> dict[str, int]:
+    """Return how many cases of each suite run again.
+
+    With repeats, as many as show that the margins of the suite and of the pool stand above the noise; else the
+    share of the self-check.
+    """
+    if not plan.file.repeats:
+        return plan.self_checked
+    pool = repeats_for_margin(plan.n_cases, policy.margins.pool, policy.alpha) / plan.n_cases
+    again = {}
+    for suite in plan.suites:
+        n = len(suite.cases)
+        own = repeats_for_margin(n, policy.margin_of(SliceKey(suite=suite.name), n), policy.alpha)
+        again[suite.name] = max(own, math.ceil(pool * n))
+    return again
+
+
+def _judge(policy: Policy, candidates: int) -> Callable[[Path, Path], Reason | None]:
+    """Return what looks at a running candidate; the baseline is read once."""
+    load_baseline = cache(load_record)
+
+    def judge(baseline: Path, candidate: Path) -> Reason | None:
+        return ends(load_baseline(baseline), load_record(candidate), policy, candidates)
+
+    return judge
 
 
 def _tracked(out: Path, tracking: Tracking, policy: Policy) -> TrackingResult:

@@ -23,6 +23,8 @@ EXAMPLES = """
 
 `qeval run --model smollm2-135m --variants fp32,nf4 --suites schema,toolcalls --policy policy.yaml --out runs/nightly`
 
+`qeval run --model smollm2-135m --variants fp32,bf16 --repeats 2 --size standard --stop-early`
+
 `qeval run plan.yaml --dry-run`
 
 `qeval run plan.yaml --resume`
@@ -49,6 +51,22 @@ def run(
     device: Annotated[str | None, typer.Option(help="auto, cpu, cuda or mps. Default: auto.")] = None,
     batch_size: Annotated[int | None, typer.Option(help="Cases that are answered together. Default: 64.")] = None,
     threads: Annotated[int | None, typer.Option(help="CPU threads. Default: the cores this process may use.")] = None,
+    repeats: Annotated[
+        int | None,
+        typer.Option(
+            help="Run every variant again so often, in other batches, on as many cases as the margins need: the noise "
+            "floor. Default: a sixteenth of the cases once."
+        ),
+    ] = None,
+    repeat_threads: Annotated[int | None, typer.Option(help="CPU threads of the repeats. Default: as many.")] = None,
+    stop_early: Annotated[
+        bool | None,
+        typer.Option(
+            "--stop-early/--no-stop-early",
+            help="End a candidate as soon as harm or acceptance is proven. Default: at size standard and full on "
+            "proven harm alone.",
+        ),
+    ] = None,
     time_limit: Annotated[float | None, typer.Option(help="Seconds after which a variant is ended.")] = None,
     resume: Annotated[bool, typer.Option("--resume", help="Finish an interrupted run in the same --out.")] = False,
     dry_run: Annotated[
@@ -75,7 +93,7 @@ def run(
 ) -> None:
     """Run a model at several precisions, compare each with the baseline, and decide."""
     from qeval.compare.policy import check_candidates, load_policy
-    from qeval.job import Tracking, now, refuse_lonely, run_job
+    from qeval.job import Tracking, cases_again, now, refuse_lonely, run_job
     from qeval.reporting.terminal import print_report
     from qeval.runner.plan import resolve_plan
     from qeval.runner.progress import watcher_for
@@ -91,6 +109,9 @@ def run(
         "device": device,
         "batch_size": batch_size,
         "threads": threads,
+        "repeats": repeats,
+        "repeat_threads": repeat_threads,
+        "stop_early": stop_early,
         "time_limit_s": time_limit,
         "allow_remote_code": allow_remote_code or None,
         "allow_pickle": allow_pickle or None,
@@ -104,7 +125,7 @@ def run(
     refuse_lonely(plan)
     check_candidates(rules, tuple(variant.name for variant in plan.variants[1:]))
     if dry_run:
-        _print_estimate(plan, as_json=as_json)
+        _print_estimate(plan, cases_again(plan, rules), as_json=as_json)
         return
     folder = Path(file.out) if file.out else Path("runs") / now().replace(":", "-").removesuffix("+00-00")
     if resume and not file.out:
@@ -158,10 +179,10 @@ def _print_places(job: Job, *, as_json: bool) -> None:
         )
 
 
-def _print_estimate(plan: Plan, *, as_json: bool) -> None:
+def _print_estimate(plan: Plan, again: dict[str, int], *, as_json: bool) -> None:
     from qeval.runner.estimate import estimate_plan, print_estimate
 
-    estimate = estimate_plan(plan)
+    estimate = estimate_plan(plan, again)
     print_estimate(plan, estimate, console(as_json=as_json))
     if as_json:
         print_json(estimate.model_dump(mode="json"))

@@ -8,14 +8,13 @@ from typing import NamedTuple
 from qeval.compare.churn import Rate, clustered_rate, disagreement, excess_churn
 from qeval.compare.mcnemar import harm_midp
 from qeval.compare.pairs import CaseKey, Scored, differs
+from qeval.compare.power import FEWEST_REPEATS
 from qeval.compare.report import ExcessChurn, SelfFlips, Stratum
 from qeval.outcome import Outcome
 from qeval.record import Record
 
 LIMIT = 0.01
 """Mid-p, over all repeats, at which a variant's own repeat counts as different from its first run."""
-ENOUGH = 30
-"""A noise floor from fewer cases is shown and refuses nothing."""
 
 
 class Own(NamedTuple):
@@ -55,7 +54,7 @@ class Noise(NamedTuple):
     @property
     def floor(self) -> float | None:
         """The larger of the two variants' own flip rates; None where too few cases ran again to say."""
-        known = [own.rate for own in (self.baseline, self.candidate) if own is not None and own.n >= ENOUGH]
+        known = [own.rate for own in (self.baseline, self.candidate) if own is not None and own.n >= FEWEST_REPEATS]
         return max(known, default=None)
 
 

@@ -11,6 +11,8 @@ from typing import Literal
 
 from qeval.compare.distributions import upper_quantile
 
+FEWEST_REPEATS = 30
+"""A noise floor from fewer cases is shown and refuses nothing."""
 POWER = 0.8
 """The chance of showing what is there that all planning here asks for."""
 
@@ -70,6 +72,20 @@ def zero_flip_floor(margin: float, alpha: float = 0.05) -> int:
     (133, 268)
     """
     return math.ceil(upper_quantile(alpha) ** 2 * (1 - margin) / margin)
+
+
+def repeats_for_margin(n: int, margin: float, alpha: float = 0.05) -> int:
+    """Return how many of n cases must run again to show that a margin stands above the noise floor.
+
+    A margin holds with n cases while a variant flips at most `n * margin^2 / (z_alpha + z_power)^2` of them against
+    itself. That it flips no more is shown at level alpha by so many cases of which none flips; 30 at least.
+
+    >>> repeats_for_margin(320, 0.0440), repeats_for_margin(160, 0.02), repeats_for_margin(20, 0.02)
+    (30, 160, 20)
+    """
+    tolerable = n * (margin / (upper_quantile(alpha) + upper_quantile(1 - POWER))) ** 2
+    needed = 1 if tolerable >= 1 else math.ceil(math.log(alpha) / math.log1p(-tolerable))
+    return min(n, max(FEWEST_REPEATS, needed))
 
 
 def smallest_margin(flip_rate: float, n: float, alpha: float = 0.05) -> float:

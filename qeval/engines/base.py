@@ -62,5 +62,8 @@ class Engine(Protocol):
     def render(self, suite: str, case: Case) -> Prompt:
         """Turn a case into the prompt the model reads."""
 
+    def set_threads(self, threads: int) -> None:
+        """Compute with so many CPU threads from now on."""
+
     def answer(self, prompts: Sequence[Prompt], on_step: OnStep) -> list[Generation]:
         """Answer a batch, in order; a trouble of one case is its own `Generation`, never an exception."""

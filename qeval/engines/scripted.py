@@ -113,6 +113,9 @@ class ScriptedEngine:
         text = "\n".join(f"{message.role}: {message.content}" for message in case.messages)
         return Prompt(suite, case, tuple(text.encode("utf-8", errors="replace")), text)
 
+    def set_threads(self, threads: int) -> None:
+        """Do nothing: a script is not computed."""
+
     def answer(self, prompts: Sequence[Prompt], on_step: OnStep) -> list[Generation]:
         """Look each answer up."""
         generations = []

@@ -64,6 +64,12 @@ class TransformersEngine:
         text = self._renderer.text(case)
         return Prompt(suite, case, self._renderer.token_ids(text), text)
 
+    def set_threads(self, threads: int) -> None:
+        """Compute with so many CPU threads from now on."""
+        import torch
+
+        torch.set_num_threads(threads)
+
     def answer(self, prompts: Sequence[Prompt], on_step: OnStep) -> list[Generation]:
         """Answer a batch greedily, in order.
 

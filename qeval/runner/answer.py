@@ -17,13 +17,15 @@ from qeval.record import (
     OUTCOMES_FILE,
     RECORD_FILE,
     Measurements,
+    Reason,
     RecordHeader,
+    Stopping,
     SuiteInfo,
     load_header,
     save_cases,
     save_header,
 )
-from qeval.runner.batches import Batch, batches_digest, plan_batches, plan_self_check
+from qeval.runner.batches import Batch, batches_digest
 from qeval.runner.case_info import case_info
 from qeval.runner.environment import (
     device_peak_memory_bytes,
@@ -31,10 +33,13 @@ from qeval.runner.environment import (
     read_environment,
     resident_memory_bytes,
 )
+from qeval.runner.laps import Lap, Sizes, plan_laps
 from qeval.runner.resume import Kept, check_same_identity, keep_whole_batches
 from qeval.runner.task import Advanced, Planned, Said, Stage, Step, Task
 
 Say = Callable[[Said], None]
+Ask = Callable[[], Reason | None]
+"""Asks whether what is stored so far ends the run."""
 Clock = Callable[[], float]
 
 
@@ -47,8 +52,8 @@ class Loaded(NamedTuple):
     notes: tuple[str, ...] = ()
 
 
-def run_task(task: Task, say: Say, clock: Clock) -> None:
-    """Load the variant, answer what is missing, and complete the record."""
+def run_task(task: Task, say: Say, ask: Ask, clock: Clock) -> None:
+    """Load the variant, answer what is missing until something ends the run, and complete the record."""
     say(Stage("loading"))
     started = clock()
     loaded = _load(task)
@@ -60,33 +65,54 @@ def run_task(task: Task, say: Say, clock: Clock) -> None:
     )
     say(Stage("reading cases"))
     prompts = [engine.render(suite.name, case) for suite in task.suites for case in suite.cases]
-    batches = _plan(task, engine, prompts)
-    header = _header(task, loaded, batches)
+    laps = _plan(task, engine, prompts)
+    batches = [batch for lap in laps for batch in lap.batches]
+    stopping = Stopping(on=task.stop_on) if task.stop_on and len(laps) > 1 else None
+    header = _header(task, loaded, batches, stopping)
     kept = _begin(task, header, batches)
     header = header.model_copy(update={"measurements": _continued(kept.measurements, measured)})
     save_header(task.folder, header)
     say(Planned(sum(len(batch.prompts) for batch in batches), kept.answers))
     say(Stage("answering"))
-    for batch in batches:
-        if (batch.repeat, batch.number) in kept.batches:
-            continue
-        batch_started = clock()
-        outcomes = _answer(engine, batch, say)
-        append_lines(task.folder / OUTCOMES_FILE, [outcome.model_dump(mode="json") for outcome in outcomes])
-        measured = _measured(header.measurements, outcomes, clock() - batch_started)
-        header = header.model_copy(update={"measurements": measured})
-        save_header(task.folder, header)
-        say(Advanced(len(outcomes)))
+    for lap in laps:
+        for batch in lap.batches:
+            if (batch.repeat, batch.number) not in kept.batches:
+                header = _run_batch(task, engine, batch, header, say, clock)
+        # After the last lap everything is there, and the whole is compared.
+        ended = ask() if stopping and lap is not laps[-1] else None
+        if stopping and ended:
+            header = header.model_copy(update={"stopping": stopping.model_copy(update={"ended": ended})})
+            say(Stage(f"ended early: {ended}"))
+            break
     save_header(task.folder, header.model_copy(update={"state": "complete"}))
 
 
-def _plan(task: Task, engine: Engine, prompts: list[Prompt]) -> list[Batch]:
-    """Plan both passes; cases that cannot fit in the context come last, as a batch that is only written down."""
+def _run_batch(  # noqa: PLR0917 - what a batch needs, handed on
+    task: Task, engine: Engine, batch: Batch, header: RecordHeader, say: Say, clock: Clock
+) -> RecordHeader:
+    """Answer a batch, store what it gave, and return the header with what it took."""
+    if task.repeat_threads is not None:
+        engine.set_threads(task.repeat_threads if batch.repeat else task.threads)
+    started = clock()
+    outcomes = _answer(engine, batch, say)
+    append_lines(task.folder / OUTCOMES_FILE, [outcome.model_dump(mode="json") for outcome in outcomes])
+    measured = _measured(header.measurements, outcomes, clock() - started)
+    header = header.model_copy(update={"measurements": measured})
+    save_header(task.folder, header)
+    say(Advanced(len(outcomes)))
+    return header
+
+
+def _plan(task: Task, engine: Engine, prompts: list[Prompt]) -> list[Lap]:
+    """Plan all batches; cases that cannot fit in the context come last, as a batch that is only written down."""
     fitting = [prompt for prompt in prompts if not _too_long(engine, prompt)]
-    first = plan_batches(fitting, task.batch_size, task.batch_tokens)
-    second = plan_self_check(fitting, task.self_check, task.batch_size, task.batch_tokens, task.seed)
+    sizes = Sizes(task.batch_size, task.batch_tokens, task.again, task.repeats, task.in_waves, task.seed)
+    laps = plan_laps(fitting, sizes)
     refused = tuple(prompt for prompt in prompts if _too_long(engine, prompt))
-    return [*first, *second, *([Batch(0, len(first), refused)] if refused else [])]
+    if refused:
+        number = sum(batch.repeat == 0 for lap in laps for batch in lap.batches)
+        laps[-1] = Lap((*laps[-1].batches, Batch(0, number, refused)))
+    return laps
 
 
 def _begin(task: Task, header: RecordHeader, batches: list[Batch]) -> Kept:
@@ -193,7 +219,7 @@ def _load(task: Task) -> Loaded:
     return Loaded(engine, model, loaded.proof, loaded.notes)
 
 
-def _header(task: Task, loaded: Loaded, batches: list[Batch]) -> RecordHeader:
+def _header(task: Task, loaded: Loaded, batches: list[Batch], stopping: Stopping | None) -> RecordHeader:
     engine = loaded.engine
     return RecordHeader(
         variant=task.name,
@@ -211,4 +237,5 @@ def _header(task: Task, loaded: Loaded, batches: list[Batch]) -> RecordHeader:
         proof=loaded.proof,
         notes=loaded.notes,
         environment=read_environment(task.device, task.threads),
+        stopping=stopping,
     )

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import hashlib
 import random
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import NamedTuple
 
 from qeval.engines.base import Prompt
@@ -35,43 +35,55 @@ class Batch(NamedTuple):
         return tuple((prompt.suite, prompt.case.id) for prompt in self.prompts)
 
 
-def plan_batches(prompts: Sequence[Prompt], batch_size: int, batch_tokens: int) -> list[Batch]:
+def plan_batches(prompts: Sequence[Prompt], batch_size: int, batch_tokens: int, *, first: int = 0) -> list[Batch]:
     """Pack prompts of like limit and length together for the first pass (repeat 0), longest answers first.
 
     Questions about one document stand side by side, since they share its prefill where they share a batch.
+
+    Args:
+        prompts: in any order.
+        batch_size: prompts that run together, at most.
+        batch_tokens: tokens of a batch at most, padding and answers included.
+        first: number of the first batch.
     """
     limit: dict[tuple[str, str], int] = {}
     length: dict[tuple[str, str], int] = {}
     for prompt in prompts:
-        document = _document(prompt)
+        document = document_of(prompt)
         limit[document] = max(limit.get(document, 0), prompt.case.max_new_tokens)
         length[document] = max(length.get(document, 0), _tokens(prompt))
 
     def place(prompt: Prompt) -> tuple[int, int, tuple[str, str], int, str]:
-        document = _document(prompt)
+        document = document_of(prompt)
         return -limit[document], -length[document], document, -_tokens(prompt), prompt.case.id
 
-    return _pack(sorted(prompts, key=place), 0, batch_size, batch_tokens)
+    parts = _pack(sorted(prompts, key=place), batch_size, batch_tokens)
+    return [Batch(0, number, part) for number, part in enumerate(parts, first)]
 
 
-def plan_self_check(
-    prompts: Sequence[Prompt], share: float, batch_size: int, batch_tokens: int, seed: int
-) -> list[Batch]:
-    """Choose a seeded share of each suite, one case at least, and batch it otherwise: other neighbours, other size.
+def plan_repeat(prompts: Sequence[Prompt], repeat: int, batch_size: int, batch_tokens: int) -> list[Batch]:
+    """Batch prompts otherwise than the first pass does: other neighbours, another order, another size and padding."""
+    # Neighbours by a hash rather than by length.
+    ordered = sorted(prompts, key=lambda prompt: (-prompt.case.max_new_tokens, _hash(f"{repeat}/{prompt.case.id}")))
+    quarters = (3, 2, 1)[(repeat - 1) % 3]
+    parts = _pack(ordered, max(1, batch_size * quarters // 4), batch_tokens)
+    return [Batch(repeat, number, part) for number, part in enumerate(parts)]
 
-    Returns:
-        The batches of repeat 1; empty where `share` is 0.
+
+def choose_again(prompts: Sequence[Prompt], cases: Mapping[str, int], seed: int) -> list[Prompt]:
+    """Choose the cases that run again: of each suite so many, by a seed, all where it has no more.
+
+    Args:
+        prompts: what to choose from.
+        cases: how many of each suite.
+        seed: of the choice.
     """
-    chosen: list[Prompt] = []
     generator = random.Random(seed)
+    chosen: list[Prompt] = []
     for suite in sorted({prompt.suite for prompt in prompts}):
         mine = sorted((prompt for prompt in prompts if prompt.suite == suite), key=lambda prompt: prompt.case.id)
-        chosen += generator.sample(mine, max(1, round(share * len(mine))) if share else 0)
-    # Neighbours by a hash rather than by length, in batches of another size.
-    ordered = sorted(
-        chosen, key=lambda prompt: (-prompt.case.max_new_tokens, hashlib.sha256(prompt.case.id.encode()).digest())
-    )
-    return _pack(ordered, 1, max(1, batch_size * 3 // 4), batch_tokens)
+        chosen += generator.sample(mine, min(cases.get(suite, 0), len(mine)))
+    return chosen
 
 
 def batches_digest(batches: Sequence[Batch]) -> str:
@@ -80,15 +92,20 @@ def batches_digest(batches: Sequence[Batch]) -> str:
     return hashlib.sha256(dumps(plan).encode()).hexdigest()
 
 
-def _document(prompt: Prompt) -> tuple[str, str]:
+def document_of(prompt: Prompt) -> tuple[str, str]:
+    """Return what a case shares with others of its suite: its cluster."""
     return prompt.suite, prompt.case.cluster or prompt.case.id
+
+
+def _hash(text: str) -> bytes:
+    return hashlib.sha256(text.encode()).digest()
 
 
 def _tokens(prompt: Prompt) -> int:
     return len(prompt.token_ids) + prompt.case.max_new_tokens
 
 
-def _pack(ordered: Sequence[Prompt], repeat: int, batch_size: int, batch_tokens: int) -> list[Batch]:
+def _pack(ordered: Sequence[Prompt], batch_size: int, batch_tokens: int) -> list[tuple[Prompt, ...]]:
     """Cut the ordered prompts into batches at the least cost of decoding, within the limits."""
     limits = [prompt.case.max_new_tokens for prompt in ordered]
     lengths = [_tokens(prompt) for prompt in ordered]
@@ -99,5 +116,4 @@ def _pack(ordered: Sequence[Prompt], repeat: int, batch_size: int, batch_tokens:
             return None
         return max(limits[start:end]) * (STEP_ROWS + rows * (1 + longest / ROW_TOKENS))
 
-    parts = cheapest_cuts(len(ordered), cost)
-    return [Batch(repeat, number, tuple(ordered[start:end])) for number, (start, end) in enumerate(parts)]
+    return [tuple(ordered[start:end]) for start, end in cheapest_cuts(len(ordered), cost)]

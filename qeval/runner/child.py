@@ -18,8 +18,9 @@ from multiprocessing import connection, parent_process
 from pathlib import Path
 
 from qeval.errors import QevalError, UsageError, is_out_of_memory
+from qeval.record import Reason
 from qeval.runner.answer import run_task
-from qeval.runner.task import Done, Failed, Task
+from qeval.runner.task import Done, Failed, Look, Task
 
 _WRITER_WAIT_S = 60.0
 
@@ -31,13 +32,13 @@ def main(task: Task, pipe: connection.Connection) -> None:
     _set_environment(task.threads)
     try:
         with _only_writer(task.folder):
-            run_task(task, pipe.send, time.perf_counter)
+            run_task(task, pipe.send, lambda: _ask(pipe), time.perf_counter)
         pipe.send(Done())
     except UsageError as error:
         pipe.send(Failed("unsupported", str(error), usage=True))
     except QevalError as error:
         pipe.send(Failed("unsupported", str(error)))
-    except BrokenPipeError:
+    except (BrokenPipeError, EOFError):
         os._exit(1)
     except Exception as error:  # noqa: BLE001 - the process boundary: told to the parent, with its traceback in the log
         traceback.print_exc()
@@ -45,6 +46,12 @@ def main(task: Task, pipe: connection.Connection) -> None:
             pipe.send(Failed("out_of_memory", str(error) or "the process ran out of memory"))
         else:
             pipe.send(Failed("crashed", f"{type(error).__name__}: {error}"))
+
+
+def _ask(pipe: connection.Connection) -> Reason | None:
+    pipe.send(Look())
+    reply: Reason | None = pipe.recv()
+    return reply
 
 
 @contextmanager

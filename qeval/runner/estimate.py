@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import json
 import struct
+from collections.abc import Mapping
 from pathlib import Path
 
 from rich.console import Console
@@ -27,6 +28,7 @@ _ANSWER_SHARE = 0.6
 _FLOPS_PER_S = {"cpu": 2.5e10, "cuda": 5e13, "mps": 2e12}
 """Useful work of one CPU core, of a data-centre GPU, of a laptop GPU, in small batches."""
 _LOAD_S = 15.0
+_EARLY = " A candidate may end early."
 
 
 class VariantEstimate(Strict):
@@ -44,7 +46,7 @@ class Estimate(Strict):
 
     cases: int
     answers: int
-    """Cases and self-checks of one variant."""
+    """First runs and repeats of one variant."""
     prompt_tokens: int
     answer_tokens: int
     parameters: int | None
@@ -54,10 +56,10 @@ class Estimate(Strict):
     basis: str
 
 
-def estimate_plan(plan: Plan) -> Estimate:
-    """Estimate a plan; unknown figures are None, never a number."""
+def estimate_plan(plan: Plan, again: Mapping[str, int]) -> Estimate:
+    """Estimate a plan in which so many cases of each suite run again; unknown figures are None, never a number."""
     cases = [case for suite in plan.suites for case in suite.cases]
-    repeated = 1 + plan.file.self_check
+    repeated = 1 + plan.passes_again * sum(again.values()) / max(1, len(cases))
     characters = sum(len(message.content) for case in cases for message in case.messages)
     prompt_tokens = round(repeated * characters / _CHARACTERS_PER_TOKEN)
     answer_tokens = round(repeated * _ANSWER_SHARE * sum(case.max_new_tokens for case in cases))
@@ -135,7 +137,7 @@ def print_estimate(plan: Plan, estimate: Estimate, console: Console) -> None:
     console.print(
         f"{estimate.answers} answers a variant, about {estimate.prompt_tokens} prompt and {estimate.answer_tokens} "
         f"answer tokens; {units.duration(estimate.seconds)} in all on {plan.device} with {plan.threads} threads.\n"
-        f"Basis: {estimate.basis}.",
+        f"Basis: {estimate.basis}.{_EARLY if plan.stop_on else ''}",
         markup=False,
         highlight=False,
     )

@@ -9,6 +9,7 @@ from typing import Any, Literal
 from pydantic import Field, field_validator
 
 from qeval.errors import UsageError, did_you_mean, unknown_name
+from qeval.record import Reason
 from qeval.strict import Strict, load_yaml
 from qeval.suites.case import Size, Suite
 from qeval.suites.load import load_suites
@@ -47,7 +48,14 @@ class PlanFile(Strict):
     batch_tokens: int = Field(default=16_384, ge=1)
     """A batch holds at most this many tokens, padding and answers included (one case always runs)."""
     self_check: float = Field(default=0.0625, ge=0, le=1)
-    """Share of the cases every variant answers twice, the second time in other batches."""
+    """Share of the cases every variant answers twice, the second time in other batches, where `repeats` is 0."""
+    repeats: int = Field(default=0, ge=0, le=16)
+    """How often every variant runs again, in other batches, on as many cases of each suite as the margins need."""
+    repeat_threads: int | None = Field(default=None, ge=1, le=4096)
+    """CPU threads of the repeats. Default: as of the first run."""
+    stop_early: bool | None = None
+    """Whether a candidate's run ends as soon as harm is proven, or acceptance. Default: at size standard and full it
+    ends on proven harm alone."""
     threads: int | None = Field(default=None, ge=1, le=4096)
     """CPU threads of the variant's process. Default: the cores this process may use."""
     time_limit_s: float | None = Field(default=None, gt=0)
@@ -87,6 +95,24 @@ class Plan(Strict):
     def baseline(self) -> PlannedVariant:
         """The variant the others are compared with."""
         return self.variants[0]
+
+    @property
+    def passes_again(self) -> int:
+        """How often the chosen cases run again."""
+        return self.file.repeats or 1
+
+    @property
+    def self_checked(self) -> dict[str, int]:
+        """Cases of each suite that the self-check runs again: its share, one at least, none where it is off."""
+        share = self.file.self_check
+        return {suite.name: max(1, round(share * len(suite.cases))) if share else 0 for suite in self.suites}
+
+    @property
+    def stop_on(self) -> tuple[Reason, ...]:
+        """What may end a candidate's run before its last case."""
+        if self.file.stop_early is None:
+            return () if self.file.size == "smoke" else ("harm",)
+        return ("harm", "acceptance") if self.file.stop_early else ()
 
     @property
     def n_cases(self) -> int:

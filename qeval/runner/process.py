@@ -14,11 +14,12 @@ from contextlib import contextmanager
 from multiprocessing import connection
 from typing import NamedTuple
 
-from qeval.record import State
+from qeval.record import Reason, State
 from qeval.runner.child import main
-from qeval.runner.task import Done, Failed, Said, Task
+from qeval.runner.task import Done, Failed, Look, Said, Task
 
 Clock = Callable[[], float]
+Judge = Callable[[], Reason | None]
 _END_WAIT_S = 10.0
 
 
@@ -31,24 +32,27 @@ class Ended(NamedTuple):
     """The person must mend something: bad input, or a resume that was refused."""
 
 
-def run_in_process(task: Task, hear: Callable[[Said], None], time_limit_s: float | None, clock: Clock) -> Ended:
+def run_in_process(
+    task: Task, hear: Callable[[Said], None], judge: Judge, time_limit_s: float | None, clock: Clock
+) -> Ended:
     """Run a variant in a process of its own and return how it ended; only KeyboardInterrupt is raised.
 
     Args:
         task: what to run.
         hear: called with each message of the child, but its last.
+        judge: called when the child waits to be told whether what it stored ends its run.
         time_limit_s: seconds after which the child is ended; None for no limit.
         clock: seconds, monotonic.
     """
     context = multiprocessing.get_context("spawn")
-    ours, theirs = context.Pipe(duplex=False)
+    ours, theirs = context.Pipe()
     process = context.Process(target=main, args=(task, theirs), name=f"qeval {task.name}", daemon=True)
     with _interrupt_is_ours():
         process.start()
     theirs.close()
     deadline = None if time_limit_s is None else clock() + time_limit_s
     try:
-        said = _listen(ours, process.sentinel, hear, deadline, clock)
+        said = _listen(_Line(ours, process.sentinel, judge), hear, deadline, clock)
     finally:
         if process.is_alive():
             process.join(0.5)
@@ -81,24 +85,33 @@ def _interrupt_is_ours() -> Iterator[None]:
         signal.signal(signal.SIGINT, before)
 
 
-def _listen(
-    ours: connection.Connection, sentinel: int, hear: Callable[[Said], None], deadline: float | None, clock: Clock
-) -> Said | str | None:
+class _Line(NamedTuple):
+    """The way to a child."""
+
+    pipe: connection.Connection
+    sentinel: int
+    judge: Judge
+
+
+def _listen(line: _Line, hear: Callable[[Said], None], deadline: float | None, clock: Clock) -> Said | str | None:
     """Pass messages on until the last one; None where the child died without one."""
     while True:
         wait_s = None if deadline is None else max(0.0, deadline - clock())
         # The child's end too: a grandchild that outlives it would hold the pipe open.
-        if not connection.wait([ours, sentinel], wait_s):
+        if not connection.wait([line.pipe, line.sentinel], wait_s):
             return "timeout"
         try:
-            if not ours.poll():
+            if not line.pipe.poll():
                 return None
-            message = ours.recv()
+            message = line.pipe.recv()
         except (EOFError, OSError):
             return None
         if isinstance(message, Done | Failed):
             return message
-        hear(message)
+        if isinstance(message, Look):
+            line.pipe.send(line.judge())
+        else:
+            hear(message)
 
 
 def _how_it_died(exit_code: int | None) -> str:

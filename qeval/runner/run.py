@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import fcntl
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any, NamedTuple, Protocol
@@ -21,7 +21,7 @@ from qeval.jsonl import dumps, loads, read_text, write_atomic
 from qeval.models.identity import fingerprint
 from qeval.models.locate import resolve
 from qeval.models.resolved import ResolvedModel
-from qeval.record import RECORD_FILE, folder_name, load_header, load_outcomes, save_header
+from qeval.record import RECORD_FILE, Reason, folder_name, load_header, load_outcomes, save_header
 from qeval.runner.environment import package_versions
 from qeval.runner.plan import Plan, PlannedVariant
 from qeval.runner.process import Ended, run_in_process
@@ -62,7 +62,21 @@ class VariantRun(NamedTuple):
         return (self.folder / RECORD_FILE).exists()
 
 
-def run_plan(plan: Plan, out: Path, watcher: Watcher, *, resume: bool = False) -> list[VariantRun]:
+class Hooks(NamedTuple):
+    """What a run needs to know of the comparison that it is made for."""
+
+    again: Mapping[str, int] | None = None
+    """Cases of each suite that run again; None: the plan's share for the self-check."""
+    judge: Callable[[Path, Path], Reason | None] | None = None
+    """Whether the candidate's record so far ends its run: folders of the baseline and the candidate."""
+
+
+NO_HOOKS = Hooks()
+
+
+def run_plan(
+    plan: Plan, out: Path, watcher: Watcher, *, resume: bool = False, hooks: Hooks = NO_HOOKS
+) -> list[VariantRun]:
     """Run every variant of a plan; one that fails costs only itself.
 
     Args:
@@ -70,6 +84,7 @@ def run_plan(plan: Plan, out: Path, watcher: Watcher, *, resume: bool = False) -
         out: folder of the run.
         watcher: shows progress.
         resume: finish an interrupted run of the same plan.
+        hooks: what the comparison asks of the run.
 
     Raises:
         UsageError: the folder holds another run, or a resume must be refused.
@@ -80,8 +95,16 @@ def run_plan(plan: Plan, out: Path, watcher: Watcher, *, resume: bool = False) -
     out.mkdir(parents=True, exist_ok=True)
     with _only_runner(out):
         _claim(out, _identity(plan, fingerprints), resume=resume)
-        tasks = [_task(plan, variant, models[variant.model], out, resume=resume) for variant in plan.variants]
-        return [_run_variant(task, plan.file.time_limit_s, watcher) for task in tasks]
+        runs: list[VariantRun] = []
+        for variant in plan.variants:
+            task = _task(plan, variant, models[variant.model], out, resume=resume)
+            if hooks.again is not None:
+                task = task._replace(again=dict(hooks.again))
+            # There is nothing to compare a candidate with before the baseline is whole.
+            if not runs or runs[0].ended.state != "complete" or hooks.judge is None:
+                task = task._replace(stop_on=())
+            runs.append(_run_variant(task, runs[0].folder if runs else None, hooks, plan.file.time_limit_s, watcher))
+        return runs
 
 
 def _task(
@@ -102,14 +125,20 @@ def _task(
         threads=plan.threads,
         batch_size=plan.file.batch_size,
         batch_tokens=plan.file.batch_tokens,
-        self_check=plan.file.self_check,
+        again=plan.self_checked,
+        repeats=plan.passes_again,
+        repeat_threads=plan.file.repeat_threads,
+        in_waves=bool(plan.stop_on),
+        stop_on=plan.stop_on,
         seed=plan.file.seed,
         script=plan.script,
         resume=resume,
     )
 
 
-def _run_variant(task: Task, time_limit_s: float | None, watcher: Watcher) -> VariantRun:
+def _run_variant(
+    task: Task, baseline: Path | None, hooks: Hooks, time_limit_s: float | None, watcher: Watcher
+) -> VariantRun:
     task.folder.mkdir(parents=True, exist_ok=True)
     (task.folder / FAILURE_FILE).unlink(missing_ok=True)
     if task.resume and _is_whole(task):
@@ -118,7 +147,13 @@ def _run_variant(task: Task, time_limit_s: float | None, watcher: Watcher) -> Va
         return VariantRun(task.name, task.folder, ended)
     watcher.variant_started(task.name)
     try:
-        ended = run_in_process(task, lambda said: watcher.heard(task.name, said), time_limit_s, time.monotonic)
+        ended = run_in_process(
+            task,
+            lambda said: watcher.heard(task.name, said),
+            lambda: hooks.judge(baseline, task.folder) if hooks.judge and baseline else None,
+            time_limit_s,
+            time.monotonic,
+        )
     except KeyboardInterrupt:
         _mark(task.folder, Ended("interrupted", "interrupted from the keyboard"))
         raise
@@ -131,9 +166,14 @@ def _run_variant(task: Task, time_limit_s: float | None, watcher: Watcher) -> Va
 
 
 def _is_whole(task: Task) -> bool:
-    """Whether a record says that it is complete and holds an outcome of every case."""
-    if not (task.folder / RECORD_FILE).exists() or load_header(task.folder).state != "complete":
+    """Whether a record says that it is complete, and was ended early or holds an outcome of every case."""
+    if not (task.folder / RECORD_FILE).exists():
         return False
+    header = load_header(task.folder)
+    if header.state != "complete":
+        return False
+    if header.stopping is not None and header.stopping.ended is not None:
+        return True
     first = sum(outcome.repeat == 0 for outcome in load_outcomes(task.folder))
     return first == sum(len(suite.cases) for suite in task.suites)
 

@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import Literal, NamedTuple
 
 from qeval.models.resolved import ResolvedModel
-from qeval.record import State
+from qeval.record import Reason, State
 from qeval.suites.case import Suite
 from qeval.variants.spec import Variant
 
@@ -25,7 +25,16 @@ class Task(NamedTuple):
     threads: int
     batch_size: int
     batch_tokens: int
-    self_check: float
+    again: dict[str, int]
+    """Cases of each suite that run again, in other batches."""
+    repeats: int
+    """How often they run again."""
+    repeat_threads: int | None
+    """CPU threads of the repeats; None: as many as of the first run."""
+    in_waves: bool
+    """Cases come in random order, so that a run may be ended early."""
+    stop_on: tuple[Reason, ...]
+    """What may end this variant's run."""
     seed: int
     script: Path | None
     resume: bool
@@ -56,6 +65,10 @@ class Advanced(NamedTuple):
     answers: int
 
 
+class Look(NamedTuple):
+    """All answers so far are stored; the process waits to be told whether they end the run."""
+
+
 class Failed(NamedTuple):
     """The variant cannot go on; `usage` marks what the person must mend before a resume."""
 
@@ -70,4 +83,4 @@ class Done(NamedTuple):
     state: Literal["complete"] = "complete"
 
 
-Said = Stage | Planned | Step | Advanced | Failed | Done
+Said = Stage | Planned | Step | Advanced | Look | Failed | Done

@@ -9,10 +9,10 @@ import pytest
 
 from qeval.engines.base import DECODING
 from qeval.errors import UsageError
-from qeval.record import OUTCOMES_FILE, load_record
+from qeval.record import OUTCOMES_FILE, Reason, Stopping, load_record
 from qeval.runner.answer import run_task
 from qeval.runner.plan import load_plan, resolve_plan
-from qeval.runner.task import Advanced, Planned, Said, Task
+from qeval.runner.task import Advanced, Planned, Said, Stage, Task
 from tests.cli.job_files import write_job
 
 
@@ -30,7 +30,11 @@ def make_task(folder: Path, name: str = "fp32", **changes: Any) -> Task:
         threads=1,
         batch_size=6,
         batch_tokens=100_000,
-        self_check=0.25,
+        again={suite.name: len(suite.cases) // 4 for suite in plan.suites},
+        repeats=1,
+        repeat_threads=None,
+        in_waves=False,
+        stop_on=(),
         seed=0,
         script=plan.script,
         resume=False,
@@ -38,10 +42,10 @@ def make_task(folder: Path, name: str = "fp32", **changes: Any) -> Task:
     return task._replace(**changes)
 
 
-def run(task: Task) -> list[Said]:
+def run(task: Task, *replies: Reason | None) -> list[Said]:
     said: list[Said] = []
-    ticks = iter(range(10_000))
-    run_task(task, said.append, lambda: float(next(ticks)))
+    ticks, replying = iter(range(10_000)), iter(replies)
+    run_task(task, said.append, lambda: next(replying), lambda: float(next(ticks)))
     return said
 
 
@@ -101,3 +105,49 @@ def test_a_case_too_long_for_the_context_is_never_shown_to_the_engine(
     assert len(refused) == 30
     assert all(not outcome.text and outcome.passed() is None for outcome in refused)
     assert "do not fit in a context of 87" in refused[0].detail
+
+
+@pytest.fixture
+def small_waves(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("qeval.runner.laps.WAVE_CASES", 10)
+
+
+@pytest.mark.usefixtures("small_waves")
+def test_a_run_ends_where_it_is_told_to_and_says_why(tmp_path: Path) -> None:
+    said = run(make_task(tmp_path, in_waves=True, stop_on=("harm",)), None, "harm")
+    record = load_record(tmp_path / "record")
+    assert len(record.by_case()) == 20
+    assert record.header.stopping == Stopping(on=("harm",), ended="harm")
+    assert record.header.state == "complete"
+    assert Stage("ended early: harm") in said
+
+
+@pytest.mark.usefixtures("small_waves")
+def test_a_run_that_nothing_ends_asks_after_every_wave_but_the_last(tmp_path: Path) -> None:
+    run(make_task(tmp_path, in_waves=True, stop_on=("harm",)), None, None, None)
+    record = load_record(tmp_path / "record")
+    assert len(record.by_case()) == 40
+    assert record.header.stopping == Stopping(on=("harm",))
+
+
+@pytest.mark.usefixtures("small_waves")
+def test_the_baseline_runs_in_the_same_waves_and_asks_nobody(tmp_path: Path) -> None:
+    run(make_task(tmp_path, in_waves=True))
+    record = load_record(tmp_path / "record")
+    assert record.header.stopping is None
+    before = record.header.batches
+    run(make_task(tmp_path, "int8", in_waves=True, stop_on=("harm",)), None, None, None)
+    assert load_record(tmp_path / "record").header.batches == before
+
+
+@pytest.mark.usefixtures("small_waves")
+def test_a_resumed_run_asks_again_about_what_it_holds(tmp_path: Path) -> None:
+    task = make_task(tmp_path, in_waves=True, stop_on=("harm",))
+    run(task, None, None, None)
+    run(task._replace(resume=True), None, "harm")
+    assert load_record(tmp_path / "record").header.stopping == Stopping(on=("harm",), ended="harm")
+
+
+def test_one_wave_cannot_end_early_and_pays_nothing_for_it(tmp_path: Path) -> None:
+    run(make_task(tmp_path, in_waves=True, stop_on=("harm",)))
+    assert load_record(tmp_path / "record").header.stopping is None

@@ -6,7 +6,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from qeval.engines.base import Prompt
-from qeval.runner.batches import ROW_TOKENS, STEP_ROWS, batches_digest, plan_batches, plan_self_check
+from qeval.runner.batches import ROW_TOKENS, STEP_ROWS, batches_digest, choose_again, plan_batches, plan_repeat
 from qeval.suites.case import Case
 
 
@@ -96,27 +96,27 @@ def test_the_longest_prompts_of_a_limit_run_first():
     assert [batch.keys for batch in batches] == [(("s", "long"),), (("s", "short"),)]
 
 
-def test_the_self_check_takes_its_share_of_each_suite_in_other_batches():
+def test_a_repeat_runs_the_chosen_cases_in_other_batches():
     prompts = [prompt(f"c{i}", 5 + i, suite=suite) for suite in ("a", "b") for i in range(40)]
     first = plan_batches(prompts, 16, 100_000)
-    second = plan_self_check(prompts, 0.25, 16, 100_000, seed=0)
-    chosen = [key for batch in second for key in batch.keys]
-    assert sorted({suite for suite, _ in chosen}) == ["a", "b"]
-    assert len(chosen) == len(set(chosen)) == 20
-    assert {batch.repeat for batch in second} == {1}
-    assert not {frozenset(batch.keys) for batch in second} & {frozenset(batch.keys) for batch in first}
+    chosen = choose_again(prompts, {"a": 10, "b": 12}, seed=0)
+    repeats = [plan_repeat(chosen, repeat, 16, 100_000) for repeat in (1, 2)]
+    for number, batches in enumerate(repeats, 1):
+        keys = [key for batch in batches for key in batch.keys]
+        assert [sum(suite == name for suite, _ in keys) for name in ("a", "b")] == [10, 12]
+        assert len(set(keys)) == 22
+        assert {batch.repeat for batch in batches} == {number}
+        assert not {frozenset(batch.keys) for batch in batches} & {frozenset(batch.keys) for batch in first}
+    assert not {frozenset(batch.keys) for batch in repeats[0]} & {frozenset(batch.keys) for batch in repeats[1]}
 
 
-def test_the_self_check_is_the_same_for_the_same_seed_and_another_for_another():
+def test_the_choice_is_the_same_for_the_same_seed_and_another_for_another():
     prompts = [prompt(f"c{i}", 9) for i in range(40)]
-    digests = [batches_digest(plan_self_check(prompts, 0.25, 8, 10_000, seed)) for seed in (1, 1, 2)]
-    assert digests[0] == digests[1] != digests[2]
+    first, again, other = (choose_again(prompts, {"s": 10}, seed) for seed in (1, 1, 2))
+    assert first == again != other
 
 
-def test_no_share_means_no_self_check():
-    assert plan_self_check([prompt("c", 9)], 0.0, 8, 10_000, 0) == []
-
-
-def test_a_suite_of_few_cases_is_checked_with_one_at_least():
-    (batch,) = plan_self_check([prompt(f"c{i}", 9) for i in range(5)], 0.0625, 64, 10_000, 0)
-    assert len(batch.prompts) == 1
+def test_no_suite_gives_more_cases_than_it_has_and_none_where_none_is_asked():
+    prompts = [prompt(f"c{i}", 9) for i in range(5)]
+    assert len(choose_again(prompts, {"s": 60}, 0)) == 5
+    assert choose_again(prompts, {}, 0) == []

@@ -1,0 +1,71 @@
+"""In which order a run answers its cases, and after what it may be ended.
+
+Where a run may end early its cases come in random order: in waves, each a random share of every suite's clusters.
+Inside a wave they are batched for speed. The cases that run again are chosen from the first wave and follow it, so
+that the noise floor is known before anything is decided.
+"""
+
+from __future__ import annotations
+
+import random
+from collections.abc import Mapping, Sequence
+from typing import NamedTuple
+
+from qeval.engines.base import Prompt
+from qeval.runner.batches import Batch, choose_again, document_of, plan_batches, plan_repeat
+
+WAVE_CASES = 160
+"""Cases of a wave: enough to fill batches of like length, few enough to end a hopeless run soon."""
+
+
+class Lap(NamedTuple):
+    """Batches between two looks at the results."""
+
+    batches: tuple[Batch, ...]
+
+
+class Sizes(NamedTuple):
+    """What a run is cut by."""
+
+    batch_size: int
+    batch_tokens: int
+    again: Mapping[str, int]
+    """Cases of each suite that run again."""
+    repeats: int
+    """How often they run again."""
+    in_waves: bool
+    seed: int
+
+
+def plan_laps(prompts: Sequence[Prompt], sizes: Sizes) -> list[Lap]:
+    """Plan all batches of a run; the same for every variant."""
+    found: list[Lap] = []
+    first = 0
+    for number, wave in enumerate(_waves(prompts, sizes.seed) if sizes.in_waves else [list(prompts)]):
+        batches = plan_batches(wave, sizes.batch_size, sizes.batch_tokens, first=first)
+        first += len(batches)
+        if number == 0:
+            again = choose_again(wave, sizes.again, sizes.seed)
+            for repeat in range(1, sizes.repeats + 1):
+                batches += plan_repeat(again, repeat, sizes.batch_size, sizes.batch_tokens)
+        found.append(Lap(tuple(batches)))
+    return found
+
+
+def _waves(prompts: Sequence[Prompt], seed: int) -> list[list[Prompt]]:
+    """Deal the clusters of every suite out over the waves, in random order, the cases of a cluster together."""
+    count = max(1, round(len(prompts) / WAVE_CASES))
+    waves: list[list[Prompt]] = [[] for _ in range(count)]
+    generator = random.Random(seed)
+    for suite in sorted({prompt.suite for prompt in prompts}):
+        clusters: dict[tuple[str, str], list[Prompt]] = {}
+        mine = sorted((prompt for prompt in prompts if prompt.suite == suite), key=lambda prompt: prompt.case.id)
+        for prompt in mine:
+            clusters.setdefault(document_of(prompt), []).append(prompt)
+        order = sorted(clusters)
+        generator.shuffle(order)
+        dealt = 0
+        for name in order:
+            waves[dealt * count // len(mine)] += clusters[name]
+            dealt += len(clusters[name])
+    return [wave for wave in waves if wave]

@@ -1,0 +1,71 @@
+"""The order of a run that may end early: random waves, alike for every variant, clusters kept together."""
+
+from collections import Counter
+
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from qeval.runner.laps import WAVE_CASES, Sizes, plan_laps
+from tests.runner.test_batches import prompt
+
+SUITES = st.dictionaries(st.sampled_from("abc"), st.integers(1, 400), min_size=1)
+
+
+def prompts_of(suites, cluster=1):
+    return [
+        prompt(f"c{i:03}", 20 + i % 7, suite=suite, cluster=f"d{i // cluster}")
+        for suite, n in suites.items()
+        for i in range(n)
+    ]
+
+
+def sizes(*, in_waves=True, again=None, repeats=1, seed=0):
+    return Sizes(64, 100_000, again or {}, repeats, in_waves, seed)
+
+
+def keys(lap, repeat=0):
+    return [key for batch in lap.batches if batch.repeat == repeat for key in batch.keys]
+
+
+@settings(deadline=None, max_examples=25)
+@given(SUITES, st.integers(1, 5))
+def test_every_case_runs_once_in_whole_clusters_and_every_wave_has_its_share_of_every_suite(suites, cluster):
+    laps = plan_laps(prompts_of(suites, cluster), sizes())
+    assert Counter(key for lap in laps for key in keys(lap)).most_common(1)[0][1] == 1
+    total = sum(suites.values())
+    assert sum(len(keys(lap)) for lap in laps) == total
+    assert len(laps) <= max(1, round(total / WAVE_CASES))
+    homes = [{(suite, int(case[1:]) // cluster) for suite, case in keys(lap)} for lap in laps]
+    assert sum(map(len, homes)) == len(set.union(*homes))
+    for suite, n in suites.items():
+        counts = [sum(name == suite for name, _ in keys(lap)) for lap in laps]
+        assert all(abs(count - n / len(laps)) <= 2 * cluster + 1 for count in counts)
+
+
+def test_numbers_of_batches_go_on_over_the_waves():
+    laps = plan_laps(prompts_of({"a": 500}), sizes())
+    numbers = [batch.number for lap in laps for batch in lap.batches if batch.repeat == 0]
+    assert len(laps) == 3
+    assert numbers == list(range(len(numbers)))
+
+
+def test_cases_run_again_after_the_first_wave_and_come_from_it():
+    laps = plan_laps(prompts_of({"a": 300, "b": 300}), sizes(again={"a": 30, "b": 30}, repeats=2))
+    assert len(keys(laps[0], 1)) == len(keys(laps[0], 2)) == 60
+    assert set(keys(laps[0], 1)) == set(keys(laps[0], 2)) <= set(keys(laps[0]))
+    assert all(not keys(lap, 1) for lap in laps[1:])
+
+
+def test_waves_follow_the_seed_and_without_early_stopping_there_is_one():
+    prompts = prompts_of({"a": 500})
+    one, same, other = (plan_laps(prompts, sizes(seed=seed)) for seed in (1, 1, 2))
+    assert one == same
+    assert set(keys(one[0])) != set(keys(other[0]))
+    assert len(plan_laps(prompts, sizes(in_waves=False))) == 1
+
+
+def test_a_wave_is_no_stretch_of_the_suite():
+    laps = plan_laps(prompts_of({"a": 480}), sizes())
+    first = sorted(int(case[1:]) for _, case in keys(laps[0]))
+    assert first[0] < 40
+    assert first[-1] > 440
