@@ -149,7 +149,7 @@ def _compare(ours: _Own, theirs: _Own, policy: Policy, required: bool) -> _Compa
 
 def _verdicts(ours: _Own, theirs: _Own, on_pass: Sequence[Scored], policy: Policy) -> Iterable[Verdict]:
     pairs = [one.pair for one in on_pass]
-    planned = plan_slices(pairs, ours.record.header.suites, policy)
+    planned = plan_slices([pair.info for pair in pairs], ours.record.header.suites, policy)
     both = OwnChanges(ours.changes("pass"), theirs.changes("pass"))
     yield from judge(planned, on_pass, "pass", policy, both)
     for metric in other_metrics(pairs):
