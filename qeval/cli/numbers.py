@@ -13,13 +13,15 @@ class Share(NamedTuple):
 
     low: float
     high: float
+    unit: str = "%"
+    """Of the hundredths that people write by mistake: `%` or `points`."""
 
 
 def share(option: str, text: str, allowed: Share) -> float:
     """Read one share.
 
     Raises:
-        UsageError: no number, NaN, infinite, or out of range; points written for a share are named.
+        UsageError: no number, NaN, infinite, or out of range; where hundredths were written, the share is named.
 
     >>> share("--margin", "0.02", Share(0.0001, 0.99))
     0.02
@@ -30,17 +32,24 @@ def share(option: str, text: str, allowed: Share) -> float:
         value = math.nan
     if allowed.low <= value <= allowed.high:
         return value
-    points = text.strip().removesuffix("%").strip()
-    hint = f" Write {float(points) / 100:g} for {points} points." if _are_points(points, allowed) else ""
-    raise UsageError(f"{option} '{text}': a number from {allowed.low:g} to {allowed.high:g} is needed.{hint}")
+    hundredths = text.strip().removesuffix("%").strip()
+    meant = _meant(hundredths, allowed)
+    hint = f" Write {meant:g} for {hundredths} {allowed.unit}." if meant else ""
+    raise UsageError(
+        f"{option} '{text}': a number from {_plain(allowed.low)} to {_plain(allowed.high)} is needed.{hint}"
+    )
 
 
-def _are_points(text: str, allowed: Share) -> bool:
+def _plain(value: float) -> str:
+    return f"{value:.6f}".rstrip("0").rstrip(".")
+
+
+def _meant(text: str, allowed: Share) -> float | None:
     try:
         value = float(text)
     except ValueError:
-        return False
-    return value >= 1 and allowed.low <= value / 100 <= allowed.high
+        return None
+    return value / 100 if value >= 1 and allowed.low <= value / 100 <= allowed.high else None
 
 
 def whole(option: str, text: str, most: int) -> int:

@@ -15,7 +15,7 @@ from qeval.errors import UsageError
 if TYPE_CHECKING:
     from qeval.compare.planning import Design
 
-_FLIP_RATE, _MARGIN, _CORRELATION = Share(0.0001, 1), Share(0.0001, 0.99), Share(0, 1)
+_FLIP_RATE, _MARGIN, _CORRELATION = Share(0.0001, 1), Share(0.0001, 0.99, "points"), Share(0, 1)
 _ALPHA, _POWER = Share(0.000001, 0.49), Share(0.5, 0.999)
 _MOST_SLICES, _MOST_CASES = 1000, 10_000_000
 _SIZES = "100,200,300,500,1000,2000"
@@ -58,10 +58,10 @@ def power(
     own = {"--flip-rate": flip_rate, "--margin": margin, "--slices": slices, "--alpha": alpha, "--n": n}
     wanted, within = share("--power", asked, _POWER), share("--correlation", correlation, _CORRELATION)
     if suites is not None:
-        _refuse(own | {"--cluster-size": cluster_size}, "--suites: the suites and the policy say it")
+        _refuse(own | {"--cluster-size": cluster_size}, "does not go with --suites: the suites and the policy say it")
         _plan_suites(suites, size or "smoke", policy, wanted, within, as_json=as_json)
         return
-    _refuse({"--size": size, "--policy": policy}, "no --suites: it plans suites")
+    _refuse({"--size": size, "--policy": policy}, "goes with --suites alone")
     from qeval.compare.planning import Design
     from qeval.compare.policy import Policy
 
@@ -87,7 +87,7 @@ def power(
 def _refuse(given: Mapping[str, object], why: str) -> None:
     for option, value in given.items():
         if value is not None:
-            raise UsageError(f"{option} does not go with {why}. Leave one of them out.")
+            raise UsageError(f"{option} {why}. Leave it out.")
 
 
 def _plan(design: Design, flip_rates: list[float], sizes: list[int], *, as_json: bool) -> None:
