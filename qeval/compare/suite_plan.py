@@ -118,7 +118,7 @@ def _row(
         cases_needed=alone,
         cases_needed_together=together,
         chance=holding_chance(psi, math.floor(n / effect), plan.margin, policy.alpha) if judged else 0.0,
-        suffices="no" if n < alone or not judged else "alone" if n < together else "yes",
+        suffices="no" if n < alone else "alone" if n < together else "yes",
     )
 
 

@@ -70,6 +70,7 @@ def test_built_in_suites_are_planned_at_a_size() -> None:
         (["--margin", "2"], "--margin '2': a number from 0.0001 to 0.99 is needed. Write 0.02 for 2 points."),
         (["--margin", "2%"], "Write 0.02 for 2 points."),
         (["--margin", "0"], "--margin '0'"),
+        (["--margin", "0.995"], "0.99 is needed.\n"),
         (["--margin", "-0.02"], "--margin '-0.02'"),
         (["--margin", "nan"], "--margin 'nan'"),
         (["--flip-rate", "0.1,inf"], "--flip-rate 'inf': a number from 0.0001 to 1"),

@@ -2,6 +2,7 @@
 
 import math
 
+import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -62,7 +63,7 @@ def test_the_chance_to_hold_agrees_with_all_tables_laid_out(flip_rate, n, margin
     held = sum(
         stats.binom.pmf(flips, n, flip_rate) * ways
         for flips in likely
-        for losses, ways in enumerate(stats.binom.pmf(range(flips + 1), flips, 0.5))
+        for losses, ways in enumerate(np.atleast_1d(stats.binom.pmf(range(flips + 1), flips, 0.5)))
         if ways > 1e-9 and tango(losses, flips - losses, n, z).low > -margin
     )
     assert holding_chance(flip_rate, n, margin) == pytest.approx(held, abs=1e-6)

@@ -1,5 +1,7 @@
 """Suites at hand, planned under a policy: the slices, margins and roles that a comparison would use."""
 
+import math
+
 import pytest
 
 from qeval.compare.policy import Policy
@@ -76,6 +78,7 @@ def test_required_slices_gate_and_advisory_and_tiny_suites_do_not():
     }
     assert rows(plan)["all/lang=de"].n == 210
     assert (plan.tests, plan.must_hold) == (5, 3)
+    assert plan.chance == pytest.approx(math.prod(row.chance for row in plan.slices if row.gates))
 
 
 def test_a_suite_that_only_the_policy_names_has_no_case_and_cannot_suffice():
