@@ -59,7 +59,7 @@ def power(
     wanted, within = share("--power", asked, _POWER), share("--correlation", correlation, _CORRELATION)
     if suites is not None:
         _refuse(own | {"--cluster-size": cluster_size}, "does not go with --suites: the suites and the policy say it")
-        _plan_suites(suites, size or "smoke", policy, wanted, within, as_json=as_json)
+        _plan_suites(suites, "smoke" if size is None else size, policy, wanted, within, as_json=as_json)
         return
     _refuse({"--size": size, "--policy": policy}, "goes with --suites alone")
     from qeval.compare.planning import Design
@@ -68,10 +68,10 @@ def power(
     default = Policy()
     design = Design(
         margin=default.margins.pool if margin is None else share("--margin", margin, _MARGIN),
-        slices=whole("--slices", slices or "1", _MOST_SLICES),
+        slices=whole("--slices", "1" if slices is None else slices, _MOST_SLICES),
         alpha=default.alpha if alpha is None else share("--alpha", alpha, _ALPHA),
         power=wanted,
-        cluster_size=whole("--cluster-size", cluster_size or "1", _MOST_CASES),
+        cluster_size=whole("--cluster-size", "1" if cluster_size is None else cluster_size, _MOST_CASES),
         correlation=within,
     )
     rates = [str(default.planning_flip_rate)] if flip_rate is None else parts("--flip-rate", flip_rate)

@@ -82,6 +82,7 @@ def test_built_in_suites_are_planned_at_a_size() -> None:
         (["--power", "80"], "Write 0.8 for 80 %."),
         (["--power", "1"], "--power '1'"),
         (["--correlation", "1.5"], "--correlation '1.5': a number from 0 to 1 is needed."),
+        (["--slices", ""], "--slices '': a whole number"),
         (["--slices", "0"], "--slices '0': a whole number from 1 to 1,000"),
         (["--n", "200,1.5"], "--n '1.5': a whole number from 1 to 10,000,000"),
         (["--cluster-size", "-1"], "--cluster-size '-1'"),
