@@ -7,8 +7,7 @@ from typing import Annotated
 import typer
 
 from qeval.cli.output import Json, console, print_json
-from qeval.errors import unknown_name
-from qeval.suites.case import SIZES, Size
+from qeval.suites.case import size_called
 
 app = typer.Typer(no_args_is_help=True, help="List, check and look into suites; no model is needed.")
 
@@ -60,7 +59,7 @@ def check(
     """
     from qeval.suites.load import load_suite
 
-    checked = [load_suite(name, _size(size)) for name in suites]
+    checked = [load_suite(name, size_called(size)) for name in suites]
     target = console(as_json=as_json)
     for suite in checked:
         clusters = len({case.cluster or case.id for case in suite.cases})
@@ -71,10 +70,3 @@ def check(
         )
     if as_json:
         print_json([{"name": suite.name, "cases": len(suite.cases), "digest": suite.digest} for suite in checked])
-
-
-def _size(text: str) -> Size:
-    for size in SIZES:
-        if size == text:
-            return size
-    raise unknown_name("size", text, SIZES)

@@ -93,7 +93,7 @@ def _verdicts(
     ours: OwnRecord, theirs: OwnRecord, on_pass: Sequence[Scored], policy: Policy, at: Levels
 ) -> Iterable[Verdict]:
     pairs = [one.pair for one in on_pass]
-    planned = plan_slices(pairs, ours.record.header.suites, policy)
+    planned = plan_slices([pair.info for pair in pairs], ours.record.header.suites, policy)
     both = OwnChanges(ours.changes("pass"), theirs.changes("pass"))
     yield from judge(planned, on_pass, policy, metric="pass", own=both, at=at)
     for metric in other_metrics(pairs):

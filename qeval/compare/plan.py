@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Collection, Sequence
 from typing import NamedTuple
 
-from qeval.compare.pairs import Pair
 from qeval.compare.policy import FEWEST_CASES, Policy
 from qeval.compare.report import Level, Role, SliceKey
 from qeval.compare.slices import belongs, tag_slices
+from qeval.record import CaseInfo
 
 
 class Planned(NamedTuple):
@@ -26,18 +26,18 @@ class Planned(NamedTuple):
     """The policy asks for it by name, so it is judged even with too few cases."""
 
 
-def plan_slices(pairs: Sequence[Pair], suites: Collection[str], policy: Policy) -> tuple[Planned, ...]:
+def plan_slices(cases: Sequence[CaseInfo], suites: Collection[str], policy: Policy) -> tuple[Planned, ...]:
     """Plan the pool, the suites, the required slices and the exploratory ones, in this order.
 
     Args:
-        pairs: all pairs of two records.
+        cases: of all pairs of two records, or of the suites that are to be run.
         suites: the baseline's suites; one that the candidate lacks is planned without pairs.
         policy: what the team accepts.
     """
     required = [key for key in policy.required_slices if key.tag is not None]
     gating = [SliceKey(), *(SliceKey(suite=suite) for suite in sorted(suites)), *_unknown(suites, policy), *required]
-    planned = [_gating(key, pairs, policy) for key in gating]
-    found = tag_slices(pairs)
+    planned = [_gating(key, cases, policy) for key in gating]
+    found = tag_slices(cases)
     rest = sorted((key for key in found if key not in required), key=lambda key: (key.suite or "", key.label))
     return (*planned, *(_exploratory(key, found[key], policy) for key in rest))
 
@@ -49,8 +49,8 @@ def _unknown(suites: Collection[str], policy: Policy) -> list[SliceKey]:
     return [SliceKey(suite=suite) for suite in sorted(suite for suite in named if suite) if suite not in suites]
 
 
-def _gating(key: SliceKey, pairs: Sequence[Pair], policy: Policy) -> Planned:
-    at = tuple(i for i, pair in enumerate(pairs) if belongs(key, pair.info.suite, pair.info.tags))
+def _gating(key: SliceKey, cases: Sequence[CaseInfo], policy: Policy) -> Planned:
+    at = tuple(i for i, case in enumerate(cases) if belongs(key, case.suite, case.tags))
     role: Role = "required" if key.tag is not None else "suite" if key.suite is not None else "pool"
     too_few = len(at) < FEWEST_CASES
     named = role != "suite" or _names_suite(policy, key)

@@ -56,13 +56,27 @@ def cases_to_detect(
     return math.ceil(needed * (1 - 1e-12))
 
 
-def cases_for_margin(flip_rate: float, margin: float, alpha: float = 0.05) -> int:
+def cases_for_alarm(flip_rate: float, drop: float, alpha: float = 0.05, power: float = POWER) -> int:
+    """Return the pairs with which McNemar's one-sided test shows a drop; the inverse of `smallest_detectable`.
+
+    `n = (z_alpha * sqrt(psi) + z_power * sqrt(psi - drop^2))^2 / drop^2`. So large a drop flips at least so many
+    cases, so the flip rate is at least the drop.
+
+    >>> cases_for_alarm(0.10, 0.03), cases_for_alarm(0.02, 0.03) == cases_for_alarm(0.03, 0.03)
+    (685, True)
+    """
+    psi = max(flip_rate, drop)
+    spread = upper_quantile(alpha) * math.sqrt(psi) + upper_quantile(1 - power) * math.sqrt(psi - drop**2)
+    return math.ceil((spread / drop) ** 2 * (1 - 1e-12))
+
+
+def cases_for_margin(flip_rate: float, margin: float, alpha: float = 0.05, power: float = POWER) -> int:
     """Return the pairs that prove "no loss beyond the margin" if nothing is wrong; never under the floor.
 
     >>> cases_for_margin(0.10, 0.02), cases_for_margin(0.0, 0.02)
     (1546, 133)
     """
-    return max(cases_to_detect(flip_rate, margin, alpha), zero_flip_floor(margin, alpha))
+    return max(cases_to_detect(flip_rate, margin, alpha, power=power), zero_flip_floor(margin, alpha))
 
 
 def zero_flip_floor(margin: float, alpha: float = 0.05) -> int:
@@ -88,10 +102,10 @@ def repeats_for_margin(n: int, margin: float, alpha: float = 0.05) -> int:
     return min(n, max(FEWEST_REPEATS, needed))
 
 
-def smallest_margin(flip_rate: float, n: float, alpha: float = 0.05) -> float:
+def smallest_margin(flip_rate: float, n: float, alpha: float = 0.05, power: float = POWER) -> float:
     """Return the smallest margin that n pairs can be planned to hold; the inverse of `cases_to_detect`.
 
     >>> round(smallest_margin(0.10, 200), 4)
     0.0556
     """
-    return (upper_quantile(alpha) + upper_quantile(1 - POWER)) * math.sqrt(flip_rate / n)
+    return (upper_quantile(alpha) + upper_quantile(1 - power)) * math.sqrt(flip_rate / n)

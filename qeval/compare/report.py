@@ -166,6 +166,18 @@ class Comparability(Strict):
     cautions: tuple[str, ...] = ()
 
 
+class PassAtK(Strict):
+    """Of sampled answers: how often one, or all, of k samples of a case pass; means over the cases."""
+
+    k: int
+    n: int
+    """Cases with k graded samples at least."""
+    at_least_one: Share
+    """pass@k."""
+    all_of_them: Share
+    """pass^k."""
+
+
 class VariantSummary(Strict):
     """One record's headline: what it is, what it cost, whether it finished."""
 
@@ -188,6 +200,8 @@ class VariantSummary(Strict):
     n_answered: int
     suite_passed: dict[str, tuple[int, int]]
     """Per suite: cases passed, cases graded (own figures, not over the pairs)."""
+    sampled: dict[str, tuple[PassAtK, ...]] = Field(default_factory=dict)
+    """Per suite, and `all` for all of them, by rising k; empty where decoding was greedy."""
 
 
 class ChangedCase(Strict):

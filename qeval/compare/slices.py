@@ -10,8 +10,9 @@ import re
 from collections import Counter, defaultdict
 from collections.abc import Mapping, Sequence
 
-from qeval.compare.pairs import Pair, Scored
+from qeval.compare.pairs import Scored
 from qeval.compare.report import SliceKey
+from qeval.record import CaseInfo
 
 _AND = re.compile(r"&(?=[^&=]+=)")
 
@@ -54,15 +55,15 @@ def members(key: SliceKey, scored: Sequence[Scored]) -> tuple[int, ...]:
     return tuple(i for i, one in enumerate(scored) if belongs(key, one.pair.info.suite, one.pair.info.tags))
 
 
-def tag_slices(pairs: Sequence[Pair]) -> dict[SliceKey, tuple[int, ...]]:
-    """Return every tag value's slice, within each suite and over all, with the positions of its pairs.
+def tag_slices(cases: Sequence[CaseInfo]) -> dict[SliceKey, tuple[int, ...]]:
+    """Return every tag value's slice, within each suite and over all, with the positions of its cases.
 
     Over all: only where a value occurs in several suites, since it would repeat the suite's slice otherwise.
     """
     found: dict[tuple[str, str, str], list[int]] = defaultdict(list)
-    for i, pair in enumerate(pairs):
-        for tag, value in pair.info.tags.items():
-            found[pair.info.suite, tag, value].append(i)
+    for i, case in enumerate(cases):
+        for tag, value in case.tags.items():
+            found[case.suite, tag, value].append(i)
     values = Counter((suite, tag) for suite, tag, _ in found)
     kept = {at: positions for at, positions in found.items() if values[at[0], at[1]] <= MOST_VALUES}
     within = {SliceKey(suite=s, tag=tag, value=value): tuple(at) for (s, tag, value), at in kept.items()}

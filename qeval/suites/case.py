@@ -9,11 +9,24 @@ from typing import Any, Literal
 from pydantic import Field, field_validator, model_validator
 
 from qeval.chat import Message, Tool
+from qeval.errors import unknown_name
 from qeval.jsonl import dumps
 from qeval.strict import Strict
 
 Size = Literal["smoke", "standard", "full"]
 SIZES: tuple[Size, ...] = ("smoke", "standard", "full")
+
+
+def size_called(name: str) -> Size:
+    """Return the size of this name.
+
+    Raises:
+        UsageError: there is none.
+    """
+    for size in SIZES:
+        if size == name:
+            return size
+    raise unknown_name("size", name, SIZES)
 
 
 class Case(Strict):

@@ -43,6 +43,7 @@ def arguments(command: tuple[str, ...], folder: Path, tmp_path: Path) -> list[ob
         ("formats",): [],
         ("models", "fetch"): ["no-such-model"],
         ("models", "list"): [],
+        ("power",): [],
         ("run",): [folder / "plan.yaml", "--out", tmp_path / "out", "--no-track"],
         ("schemas",): [tmp_path],
         ("suites", "check"): [folder / "capitals"],

@@ -95,7 +95,7 @@ def test_clusters_of_one_name_in_two_suites_are_two():
 
 def test_every_tag_value_makes_a_slice_and_one_over_all_where_suites_share_it():
     record = make_record("a", {"s": [True] * 4, "t": [True] * 2}, tags={"s": LANGS, "t": [{"lang": "de"}] * 2})
-    found = {key.label: at for key, at in tag_slices(pair_records(record, record).pairs).items()}
+    found = {key.label: at for key, at in tag_slices(record.cases).items()}
     assert found == {
         "all/lang=de": (0, 1, 4, 5),
         "s/lang=de": (0, 1),
@@ -108,7 +108,7 @@ def test_every_tag_value_makes_a_slice_and_one_over_all_where_suites_share_it():
 
 def test_a_tag_that_is_an_identifier_makes_no_slices():
     record = make_record("a", {"s": [True] * 101}, tags={"s": [{"id": str(i), "kind": "x"} for i in range(101)]})
-    assert [key.label for key in tag_slices(pair_records(record, record).pairs)] == ["s/kind=x"]
+    assert [key.label for key in tag_slices(record.cases)] == ["s/kind=x"]
 
 
 @pytest.mark.parametrize(
