@@ -46,6 +46,12 @@ def test_a_harm_wager_is_worth_one_where_every_net_is_as_likely_turned_around(si
     assert total / len(signs) == pytest.approx(1, abs=1e-6)
 
 
+@pytest.mark.parametrize("lost", [2, 5, 40])
+def test_a_document_says_more_than_one_case_and_less_than_its_cases_by_themselves(lost):
+    assert harm_evidence([-1]) + 0.1 < harm_evidence([-lost]) < 2 < harm_evidence([-1] * lost)
+    assert harm_evidence([1]) - 0.1 > harm_evidence([lost])
+
+
 @pytest.mark.parametrize("flips", [1, 4, 9])
 def test_one_more_flip_is_a_fair_wager(flips):
     for losses in range(flips + 1):
