@@ -1,9 +1,9 @@
 """Evidence that may be looked at at any time: a run can end as soon as it suffices, and the error rates still hold.
 
-A fixed-n test that is looked at again and again rejects ever more often with nothing wrong (20 % instead of 5 % with a
-look every 50 cases). An e-value is a wager that nobody can expect to win: its mean is at most 1 under the hypothesis
-at every look, so that the chance of ever reaching 1 / alpha is at most alpha (Ville's inequality), and 1 / e is a
-p-value whenever one looks.
+A fixed-n test that is looked at again and again rejects ever more often with nothing wrong (23 % instead of 5 % with a
+look every 50 of 1,600 cases). An e-value is a wager that nobody can expect to win: its mean is at most 1 under the
+hypothesis at every look, so that the chance of ever reaching 1 / alpha is at most alpha (Ville's inequality), and 1 / e
+is a p-value whenever one looks.
 
 Both wagers here are mixtures over fixed stakes, so they depend on what was seen and not on its order, and a stored
 record gives the evidence again that ended its run. They are evidence on clusters: what cases of one document say
@@ -54,11 +54,12 @@ def harm_evidence(nets: Iterable[float]) -> float:
 def _payoff(p: float, seen: Counter[float]) -> float:
     log = 0.0
     for net, times in seen.items():
-        size = abs(net)
-        won = (p if net < 0 else 1 - p) ** size
+        # p^a and (1-p)^a underflow with large clusters, their ratio only where it is nothing beside 1.
+        ratio = ((1 - p) / p) ** abs(net)
+        won = (1 if net < 0 else ratio) / (1 + ratio)
         if won == 0:
             return 0.0
-        log += times * math.log(2 * won / (p**size + (1 - p) ** size))
+        log += times * math.log(2 * won)
     return math.exp(min(log, 700.0))
 
 
@@ -98,7 +99,10 @@ def confidence_bound(sizes: Sequence[int], nets: Sequence[float], alpha: float) 
     >>> round(confidence_bound([1] * 500, [0] * 500, 0.05), 4)
     -0.009
     """
-    refuted, open_ = -1.0, sum(nets) / sum(sizes) if sizes else 1.0
+    if sum(nets) == -sum(sizes):
+        # Nothing seen, or everything lost: no difference is too low.
+        return -1.0
+    refuted, open_ = -1.0, sum(nets) / sum(sizes)
     for _ in range(_BISECTIONS):
         middle = (refuted + open_) / 2
         if margin_evidence(sizes, nets, -middle) >= 1 / alpha:

@@ -13,6 +13,7 @@ from qeval.compare.interval import newcombe, noninferiority_p, tango
 from qeval.compare.levels import Levels
 from qeval.compare.mcnemar import two_sided_exact, two_sided_midp
 from qeval.compare.power import cases_to_detect, smallest_detectable, zero_flip_floor
+from qeval.compare.sequential import harm_evidence
 from qeval.compare.verdict import Adjusted, rule
 
 FILE = Path(__file__).parents[2].parent / "shared" / "golden.json"
@@ -98,6 +99,11 @@ def test_smallest_detectable(entry):
     drop = smallest_detectable(entry["psi"], entry["n"])
     assert drop is not None
     assert close(100 * drop, entry["mde"])
+
+
+@pytest.mark.parametrize("entry", entries("e_value_harm"), ids=str)
+def test_evidence_of_harm(entry):
+    assert close(harm_evidence([-1] * entry["L"] + [1] * entry["G"]), entry["e"])
 
 
 def test_the_printed_unit_is_that_of_the_last_digit():

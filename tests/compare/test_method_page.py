@@ -13,6 +13,7 @@ from qeval.compare.multiple import holm
 from qeval.compare.policy import Policy
 from qeval.compare.power import cases_for_margin, cases_to_detect, smallest_detectable, zero_flip_floor
 from qeval.compare.report import SliceKey
+from qeval.compare.sequential import confidence_bound, harm_evidence, margin_evidence
 
 PAGE = " ".join((Path(__file__).parents[2] / "docs" / "method.md").read_text(encoding="utf-8").split())
 Z = upper_quantile(0.05)
@@ -86,3 +87,35 @@ def test_the_documents_that_fail_together():
     effect = 30 / 29 * (15 - 25 / 30) / (7 - 25 / 150)
     assert design_effect([5] * 30, nets, changes=7, squares=7) == pytest.approx(effect)
     on_page(f"**{tail.midp}**", f"been {harm_midp(6, 1):.4f}", f"here {effect:.2f}")
+
+
+def test_the_sequential_path_by_hand():
+    path = [-1, -1, -1, 1, -1, -1, -1, -1, -1, -1]
+    rows: dict[str, list[str]] = {name: [] for name in ("ways", "divided by", "e", "mid-p")}
+    for m in range(1, 11):
+        losses = path[:m].count(-1)
+        ways, by = sum(math.comb(m + 1, k) for k in range(losses + 1)), (m + 1) * math.comb(m, losses)
+        e = harm_evidence(path[:m])
+        assert e == pytest.approx(ways / by, rel=1e-6)
+        p = harm_midp(losses, m - losses)
+        for row, text in zip(rows.values(), (f"{ways}", f"{by}", f"{e:.2f}", f"{p:.4f}"), strict=True):
+            row.append(text)
+    on_page(*(f"| {name} | " + " | ".join(row) + " |" for name, row in rows.items()))
+    assert [float(p) < 0.05 for p in rows["mid-p"]].index(True) == 6
+    on_page(f"it {harm_evidence([*path, -1]):.2f}", f"seven give {(2**8 - 1) / 8:.2f}")
+    assert harm_evidence([-1] * 7) == pytest.approx((2**8 - 1) / 8)
+
+
+def test_a_document_is_one_step():
+    # The integral of 4 p^2 / (p^2 + (1-p)^2) over p in (1/2, 1); p = 1/2 + x makes it 4 (1/4 + log(2) / 4).
+    by_hand = 1 + math.log(2)
+    assert harm_evidence([-2]) == pytest.approx(by_hand)
+    on_page(f"**{by_hand:.2f}**", f"one loss ({harm_evidence([-1]):.2f})", f"their own ({harm_evidence([-1, -1]):.2f})")
+
+
+def test_the_wager_on_the_margin_by_hand():
+    stakes = [(k + 0.5) / (32 * 0.97) for k in range(32)]
+    by_hand = sum((1 + stake * 0.03) ** 200 for stake in stakes) / 32
+    assert margin_evidence([1] * 200, [0] * 200, 0.03) == pytest.approx(by_hand)
+    on_page(f"200 equal pairs give {by_hand:.1f} at 3 points")
+    assert margin_evidence([1] * 200, [0] * 200, -confidence_bound([1] * 200, [0] * 200, 0.05)) >= 20

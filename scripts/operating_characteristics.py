@@ -1,0 +1,29 @@
+"""Operating characteristics: how often the gate, the cluster corrections and the looks during a run are wrong.
+
+    python -m scripts.operating_characteristics gate|clusters|sequential [--studies 2000]
+
+Seeded simulations judged by qeval's own functions. Prints Markdown tables; `sequential` ends with exit code 1 if a
+rate that is promised to be at most alpha is above it.
+"""
+
+from __future__ import annotations
+
+import argparse
+import sys
+
+from scripts.characteristics import clusters, gate, sequential
+
+PARTS = {"gate": gate.main, "clusters": clusters.main, "sequential": sequential.main}
+
+
+def main() -> int:
+    """Print the tables of one part."""
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("part", choices=PARTS)
+    parser.add_argument("--studies", type=int, default=2000, help="simulated studies a figure (default 2000)")
+    options = parser.parse_args()
+    return PARTS[options.part](options.studies)
+
+
+if __name__ == "__main__":
+    sys.exit(main())
