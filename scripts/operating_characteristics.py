@@ -1,6 +1,6 @@
-"""Operating characteristics: how often the gate, the cluster corrections and the looks during a run are wrong.
+"""Operating characteristics: how often the gate, clusters, looks during a run and fractions go wrong.
 
-    python -m scripts.operating_characteristics gate|clusters|sequential [--studies 2000]
+    python -m scripts.operating_characteristics gate|clusters|sequential|fractions [--studies 2000]
 
 Seeded simulations judged by qeval's own functions. Prints Markdown tables; `sequential` ends with exit code 1 if a
 rate that is promised to be at most alpha is above it.
@@ -11,9 +11,9 @@ from __future__ import annotations
 import argparse
 import sys
 
-from scripts.characteristics import clusters, gate, sequential
+from scripts.characteristics import clusters, fractions, gate, sequential
 
-PARTS = {"gate": gate.main, "clusters": clusters.main, "sequential": sequential.main}
+PARTS = {"gate": gate.main, "clusters": clusters.main, "sequential": sequential.main, "fractions": fractions.main}
 
 
 def main() -> int:

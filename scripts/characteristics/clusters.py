@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import numpy as np
 
-from qeval.compare.counts import Counts
 from qeval.compare.figures import Figures, figures
+from qeval.compare.levels import Levels
 from scripts.characteristics.studies import Array, Design, outcomes
 from scripts.characteristics.tables import show
+from scripts.characteristics.whole import whole_counts
 
 DOCUMENTS, QUESTIONS = 40, 5
 FLIP_RATE, MARGIN, ALPHA = 0.10, 0.03, 0.05
@@ -20,7 +21,7 @@ def judged(befell: Array, by_document: bool) -> Figures:
     nets = befell.sum(axis=1) if by_document else befell.ravel()
     sizes = (befell.shape[1],) * befell.shape[0] if by_document else (1,) * n
     nets_seen = tuple(int(net) for net in nets)
-    found = figures(Counts(n, n, n - gains, n - losses, losses, gains, 0, 0, sizes, nets_seen, {}, {}), MARGIN, ALPHA)
+    found = figures(whole_counts(losses, gains, sizes, nets_seen), MARGIN, Levels(ALPHA, ALPHA))
     assert found is not None
     return found
 

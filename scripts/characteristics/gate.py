@@ -8,13 +8,14 @@ from typing import Any
 
 import numpy as np
 
-from qeval.compare.counts import Counts
 from qeval.compare.decision import decide
 from qeval.compare.figures import Figures, figures
+from qeval.compare.levels import Levels
 from qeval.compare.multiple import holm
 from qeval.compare.report import Ruling, SliceKey, Verdict
 from qeval.compare.verdict import Adjusted, rule
 from scripts.characteristics.tables import show
+from scripts.characteristics.whole import whole_counts
 
 SLICES = 10
 FLIP_RATE = 0.08
@@ -68,7 +69,7 @@ def decisions(drawn: Flips, n: int, margin: float) -> Counter[str]:
 def judged_once(losses: int, gains: int, n: int) -> Figures:
     """Return qeval's figures of a slice; the margin only enters a p-value that decides nothing here."""
     nets = (-1,) * losses + (1,) * gains + (0,) * (n - losses - gains)
-    found = figures(Counts(n, n, n - gains, n - losses, losses, gains, 0, 0, (1,) * n, nets, {}, {}), 0.02, ALPHA)
+    found = figures(whole_counts(losses, gains, (1,) * n, nets), 0.02, Levels(ALPHA, ALPHA))
     assert found is not None
     return found
 

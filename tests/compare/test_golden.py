@@ -6,7 +6,6 @@ from pathlib import Path
 
 import pytest
 
-from qeval.compare.counts import Counts
 from qeval.compare.distributions import upper_quantile
 from qeval.compare.figures import figures
 from qeval.compare.interval import newcombe, noninferiority_p, tango
@@ -15,6 +14,7 @@ from qeval.compare.mcnemar import two_sided_exact, two_sided_midp
 from qeval.compare.power import cases_to_detect, smallest_detectable, zero_flip_floor
 from qeval.compare.sequential import harm_evidence
 from qeval.compare.verdict import Adjusted, rule
+from scripts.characteristics.whole import whole_counts
 
 FILE = Path(__file__).parents[2].parent / "shared" / "golden.json"
 GOLDEN = json.loads(FILE.read_text()) if FILE.is_file() else None
@@ -44,9 +44,7 @@ def flips(entry) -> tuple[int, int, int]:
 
 def ruling(losses, gains, n, margin, harm_p_adjusted=None):
     nets = (-1,) * losses + (1,) * gains + (0,) * (n - losses - gains)
-    flips = losses + gains
-    counts = Counts(n, n, n - gains, n - losses, losses, gains, losses, gains, flips, 0, 0, (1,) * n, nets, {}, {})
-    found = figures(counts, margin, Levels(0.05, 0.05))
+    found = figures(whole_counts(losses, gains, (1,) * n, nets), margin, Levels(0.05, 0.05))
     assert found is not None
     return rule(found, Adjusted(harm_p_adjusted or found.p_harm, found.p_gain), margin, alpha=0.05)
 
