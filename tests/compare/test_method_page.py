@@ -5,15 +5,24 @@ from pathlib import Path
 
 import pytest
 
+from qeval.compare.churn import Rate, excess_churn
 from qeval.compare.clusters import design_effect, sign_flip_tail
 from qeval.compare.distributions import upper_quantile
-from qeval.compare.interval import tango
+from qeval.compare.interval import tango, wilson
 from qeval.compare.mcnemar import harm_midp, two_sided_exact, upper_tail
 from qeval.compare.multiple import holm
 from qeval.compare.policy import Policy
-from qeval.compare.power import cases_for_margin, cases_to_detect, smallest_detectable, zero_flip_floor
+from qeval.compare.power import (
+    cases_for_margin,
+    cases_to_detect,
+    repeats_for_margin,
+    smallest_detectable,
+    smallest_margin,
+    zero_flip_floor,
+)
 from qeval.compare.report import SliceKey
 from qeval.compare.sequential import confidence_bound, harm_evidence, margin_evidence
+from qeval.compare.shrink import shrink
 
 PAGE = " ".join((Path(__file__).parents[2] / "docs" / "method.md").read_text(encoding="utf-8").split())
 Z = upper_quantile(0.05)
@@ -119,3 +128,28 @@ def test_the_wager_on_the_margin_by_hand():
     assert margin_evidence([1] * 200, [0] * 200, 0.03) == pytest.approx(by_hand)
     on_page(f"200 equal pairs give {by_hand:.1f} at 3 points")
     assert margin_evidence([1] * 200, [0] * 200, -confidence_bound([1] * 200, [0] * 200, 0.05)) >= 20
+
+
+def test_the_noise_floor():
+    found = excess_churn(Rate(0.10, 320), Rate(1 / 60, 60), Rate(4 / 60, 60), 0.05)
+    ends = [wilson(*rate, upper_quantile(0.05)) for rate in ((0.10, 320), (1 / 60, 60), (4 / 60, 60))]
+    by_hand = math.hypot(0.10 - ends[0].low, (ends[1].high - 1 / 60) / 2, (ends[2].high - 4 / 60) / 2)
+    assert found.estimate - found.low == pytest.approx(by_hand)
+    on_page(f"= **{found.estimate:.4f}**", f"**{found.low:.4f}** to {found.high:.4f}")
+    on_page(*(f"{part:.4f}²" for part in (0.10 - ends[0].low, ends[1].high - 1 / 60, ends[2].high - 4 / 60)))
+    on_page(f"= {100 * smallest_margin(4 / 60, 320):.2f} points with 320 cases")
+    on_page(f"{cases_to_detect(4 / 60, 0.02):,}")
+    assert (repeats_for_margin(320, 0.044), repeats_for_margin(160, 0.02)) == (30, 160)
+    on_page("30 of 320 at a margin of 4.4 points, all of 160 at 2 points")
+
+
+def test_values_between_0_and_1():
+    effect = design_effect([1] * 400, [-0.5] * 20 + [0.5] * 20 + [0] * 360, changes=20, squares=10)
+    halves = tango(10 / effect, 10 / effect, 400 / effect, upper_quantile(0.05))
+    whole = tango(10, 10, 400, upper_quantile(0.05))
+    on_page(f"is {effect:.2f} and", f"± {100 * halves.high:.2f} points", f"± {100 * whole.high:.2f} for")
+
+
+def test_the_shrunken_language():
+    found = shrink([-0.40, -0.02, -0.03, 0.0], [0.12**2] + [0.02**2] * 3)
+    on_page(f"**−{-100 * found.effects[0]:.1f}**")
