@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import NamedTuple
 
-from qeval.compare.churn import Rate, clustered_rate, disagreement, excess_churn
+from qeval.compare.churn import clustered_rate, disagreement, excess_churn
 from qeval.compare.mcnemar import harm_midp
 from qeval.compare.pairs import CaseKey, Scored, differs
 from qeval.compare.power import FEWEST_REPEATS
@@ -40,8 +40,6 @@ class Noise(NamedTuple):
 
     baseline: SelfFlips | None
     candidate: SelfFlips | None
-    between: float
-    """Flip rate between the two variants: the chance that a run of one disagrees with a run of the other."""
     excess: ExcessChurn | None
     stable: Stratum | None
     unstable: Stratum | None
@@ -49,7 +47,7 @@ class Noise(NamedTuple):
     @property
     def explains(self) -> bool:
         """Whether the variants flip no more often than they flip against themselves, on average."""
-        return self.between > 0 and self.excess is not None and self.excess.estimate <= 1e-9
+        return self.excess is not None and self.excess.flip_rate > 0 and self.excess.estimate <= 1e-9
 
     @property
     def floor(self) -> float | None:
@@ -83,21 +81,40 @@ def _own(before: Outcome, again: Sequence[Outcome], metric: str) -> Own:
     )
 
 
+class _Again(NamedTuple):
+    """A case of a slice that ran more than once in one of the two variants."""
+
+    scored: Scored
+    ours: Own | None
+    theirs: Own | None
+
+
 def slice_noise(scored: Sequence[Scored], own: OwnChanges, alpha: float) -> Noise:
     """Sum up the noise of a slice."""
-    baseline, candidate = _self_flips(scored, own.baseline), _self_flips(scored, own.candidate)
-    stable, unstable = _strata(scored, own)
-    between = _between(scored)
-    excess = _excess(between, scored, own, alpha)
-    return Noise(baseline, candidate, between.value if between else 0.0, excess, stable, unstable)
+    again = _again(scored, own)
+    if not again:
+        return Noise(None, None, None, None, None)
+    ours = [(one.scored, one.ours) for one in again if one.ours is not None]
+    theirs = [(one.scored, one.theirs) for one in again if one.theirs is not None]
+    excess = _excess(scored, ours, theirs, alpha) if ours and theirs else None
+    return Noise(
+        _self_flips([own for _, own in ours]), _self_flips([own for _, own in theirs]), excess, *_strata(again)
+    )
 
 
-def _key(one: Scored) -> CaseKey:
-    return one.pair.info.suite, one.pair.info.case
+def _again(scored: Sequence[Scored], own: OwnChanges) -> list[_Again]:
+    if not (own.baseline or own.candidate):
+        return []
+    found = []
+    for one in scored:
+        key = (one.pair.info.suite, one.pair.info.case)
+        ours, theirs = own.baseline.get(key), own.candidate.get(key)
+        if ours is not None or theirs is not None:
+            found.append(_Again(one, ours, theirs))
+    return found
 
 
-def _self_flips(scored: Sequence[Scored], own: Mapping[CaseKey, Own]) -> SelfFlips | None:
-    seen = [own[_key(one)] for one in scored if _key(one) in own]
+def _self_flips(seen: Sequence[Own]) -> SelfFlips | None:
     if not seen:
         return None
     return SelfFlips(
@@ -110,37 +127,34 @@ def _self_flips(scored: Sequence[Scored], own: Mapping[CaseKey, Own]) -> SelfFli
     )
 
 
-def _between(scored: Sequence[Scored]) -> Rate | None:
+def _excess(
+    scored: Sequence[Scored],
+    ours: Sequence[tuple[Scored, Own]],
+    theirs: Sequence[tuple[Scored, Own]],
+    alpha: float,
+) -> ExcessChurn | None:
     graded = [(one, one.before, one.after) for one in scored if one.before is not None and one.after is not None]
     if not graded:
         return None
     apart = [before * (1 - after) + after * (1 - before) for _, before, after in graded]
-    return clustered_rate(apart, [_cluster(one) for one, _, _ in graded])
-
-
-def _excess(between: Rate | None, scored: Sequence[Scored], own: OwnChanges, alpha: float) -> ExcessChurn | None:
-    ours = [(own.baseline[_key(one)].disagreement, one) for one in scored if _key(one) in own.baseline]
-    theirs = [(own.candidate[_key(one)].disagreement, one) for one in scored if _key(one) in own.candidate]
-    if not (between and ours and theirs):
-        return None
-    rates = [clustered_rate([rate for rate, _ in arm], [_cluster(one) for _, one in arm]) for arm in (ours, theirs)]
+    between = clustered_rate(apart, [_cluster(one) for one, _, _ in graded])
+    rates = [
+        clustered_rate([own.disagreement for _, own in arm], [_cluster(o) for o, _ in arm]) for arm in (ours, theirs)
+    ]
     found = excess_churn(between, rates[0], rates[1], alpha)
-    return ExcessChurn(estimate=found.estimate, low=found.low, high=found.high)
+    return ExcessChurn(flip_rate=between.value, estimate=found.estimate, low=found.low, high=found.high)
 
 
 def _cluster(one: Scored) -> tuple[str, str]:
     return one.pair.info.suite, one.pair.info.cluster
 
 
-def _strata(scored: Sequence[Scored], own: OwnChanges) -> tuple[Stratum | None, Stratum | None]:
-    """Return the cases that ran again: those that always agreed with themselves, and the others."""
+def _strata(again: Sequence[_Again]) -> tuple[Stratum, Stratum]:
+    """Return the cases that ran again and that both answered: those that always agreed with themselves, the others."""
     parts: tuple[list[Scored], list[Scored]] = ([], [])
-    for one in scored:
-        known = [arm[_key(one)] for arm in own if _key(one) in arm]
-        if known and one.both:
-            parts[any(arm.flipped for arm in known)].append(one)
-    if not any(parts):
-        return None, None
+    for one, ours, theirs in again:
+        if one.both:
+            parts[any(own is not None and own.flipped for own in (ours, theirs))].append(one)
     return _stratum(parts[0]), _stratum(parts[1])
 
 

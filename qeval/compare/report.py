@@ -58,6 +58,8 @@ class Stratum(Strict):
 class ExcessChurn(Strict):
     """Flip rate between the variants less the mean of their own: what the change made beyond noise."""
 
+    flip_rate: Share
+    """Chance that a run of one variant disagrees with a run of the other."""
     estimate: float
     low: float
     """Lower end of the 1 - 2 alpha interval."""
