@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections import Counter
 from collections.abc import Iterable
 from typing import NamedTuple
@@ -59,6 +60,8 @@ FLAG_WORDS: dict[str, str] = {
     "no_data": "no data",
     "unanswered_decides": "missing answers decide",
     "within_noise": "within the noise",
+    "margin_in_noise": "margin inside the noise",
+    "ended_early": "ended early",
 }
 _WORST_FIRST: tuple[ChangeKind, ...] = (
     "right_to_wrong",
@@ -86,16 +89,28 @@ def pool(candidate: CandidateResult) -> Verdict | None:
 
 
 def notable_slices(candidate: CandidateResult) -> list[Verdict]:
-    """Return the slices that regressed, and the required ones that are open; the worst first."""
+    """Return the slices that regressed, and the required ones that are open; the worst first, as `ranking` says."""
     chosen = [
         v
         for v in candidate.verdicts
         if v.role in {"required", "exploratory"}
         and (v.ruling == "regressed" or (v.role == "required" and v.ruling == "inconclusive"))
     ]
-    return sorted(
-        chosen, key=lambda v: (_RULING_ORDER.index(v.ruling), v.difference if v.difference is not None else 0)
-    )
+    return sorted(chosen, key=lambda v: (_RULING_ORDER.index(v.ruling), ranking(v)))
+
+
+def ranking(verdict: Verdict) -> float:
+    """Return what slices are ranked by, the worst lowest: the shrunken difference, else the one seen.
+
+    By the difference alone, rankings chase the smallest slices.
+    """
+    shown = verdict.difference if verdict.shrunken is None else verdict.shrunken
+    return math.inf if shown is None else shown
+
+
+def ended_early(candidate: CandidateResult) -> bool:
+    """Return whether what was seen ended the candidate's run before all cases were answered."""
+    return any("ended_early" in verdict.flags for verdict in candidate.verdicts)
 
 
 def worst_first(report: Report) -> list[ChangedCase]:
@@ -139,6 +154,38 @@ def rates_text(verdict: Verdict) -> str:
 def flips_text(verdict: Verdict) -> str:
     """Format losses and gains: `-18 +3`."""
     return f"-{verdict.losses} +{verdict.gains}"
+
+
+def detectable_text(verdict: Verdict) -> str:
+    """Format the smallest drop that a slice's cases could have shown: `13.8 pp`; `none`, where none could show."""
+    if not verdict.n:
+        return UNKNOWN
+    return "none" if verdict.smallest_detectable is None else points(verdict.smallest_detectable).lstrip("+")
+
+
+def more_text(verdict: Verdict) -> str:
+    """Format how many more cases would settle a slice: `+1,386`; empty where it is settled or more do not help."""
+    return "" if verdict.cases_more is None else f"+{verdict.cases_more:,}"
+
+
+def excess_text(verdict: Verdict) -> str:
+    """Format excess churn with its interval: `+6.9 pp [-1.1, +14.9]`."""
+    excess = verdict.excess_churn
+    if excess is None:
+        return UNKNOWN
+    low, high = (points(end).removesuffix(" pp") for end in (excess.low, excess.high))
+    return f"{points(excess.estimate)} [{low}, {high}]"
+
+
+def flip_rate(verdict: Verdict) -> float | None:
+    """Return how often a run of one variant disagrees with a run of the other, as far as cases ran again.
+
+    Excess churn is this rate less the mean of both variants' own; without it, the share of changed pairs.
+    """
+    own = (verdict.baseline_self, verdict.candidate_self)
+    if verdict.excess_churn is None or own[0] is None or own[1] is None:
+        return share(verdict.losses + verdict.gains, verdict.n)
+    return min(max(verdict.excess_churn.estimate + (own[0].rate + own[1].rate) / 2, 0.0), 1.0)
 
 
 def self_text(flips: SelfFlips | None) -> str:
@@ -194,7 +241,20 @@ def by_decision(candidates: Iterable[CandidateResult]) -> list[DecisionGroup]:
     return [group for group in groups if group.candidates]
 
 
+def picked_text(report: Report) -> str:
+    """Say why the picked candidate was picked: `smallest of 2 accepted`; empty where none was."""
+    if report.picked is None:
+        return ""
+    accepted = sum(candidate.decision == "accepted" for candidate in report.candidates)
+    return f"smallest of {accepted} accepted" if accepted > 1 else "the only one accepted"
+
+
 def run_line(report: Report) -> str:
-    """Say the run's decision and who is where: `REGRESSED. regressed: nf4; accepted: bf16, int8`."""
+    """Say the run's decision and who is where: `REGRESSED (regressed: nf4; accepted: bf16, int8)`.
+
+    Where one of the candidates was picked: `ACCEPTED, taking nf4 (smallest of 2 accepted; accepted: nf4, bf16)`.
+    """
     groups = [f"{DECISION_WORDS[g.decision]}: {', '.join(g.candidates)}" for g in by_decision(report.candidates)]
-    return f"{DECISION_WORDS[report.decision].upper()} ({'; '.join(groups) or 'no candidates'})"
+    taken = f", taking {report.picked}" if report.picked else ""
+    said = [picked_text(report)] if report.picked else []
+    return f"{DECISION_WORDS[report.decision].upper()}{taken} ({'; '.join([*said, *groups]) or 'no candidates'})"
