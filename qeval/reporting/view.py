@@ -12,9 +12,11 @@ from qeval.compare.report import (
     ChangedCase,
     ChangeKind,
     DecisionRuling,
+    PassAtK,
     Report,
     Ruling,
     SelfFlips,
+    Stratum,
     VariantSummary,
     Verdict,
 )
@@ -70,6 +72,8 @@ _WORST_FIRST: tuple[ChangeKind, ...] = (
     "wrong_to_other_wrong",
     "text_changed",
 )
+_SAME_N = 0.05
+"""Pairs by which an effective n differs from n before it is worth a word."""
 _RULING_ORDER: tuple[Ruling, ...] = ("regressed", "inconclusive", "equivalent", "improved")
 
 
@@ -140,8 +144,13 @@ def difference_text(verdict: Verdict) -> str:
 
 
 def interval_text(verdict: Verdict) -> str:
-    """Format an interval: `-13.8 to -5.1`."""
-    return " to ".join(points(end).removesuffix(" pp") for end in (verdict.low, verdict.high))
+    """Format the interval of a difference: `-13.8 to -5.1`."""
+    return ends_text(verdict.low, verdict.high)
+
+
+def ends_text(low: float | None, high: float | None) -> str:
+    """Format the ends of an interval in percentage points: `-13.8 to -5.1`."""
+    return " to ".join(points(end).removesuffix(" pp") for end in (low, high))
 
 
 def rates_text(verdict: Verdict) -> str:
@@ -193,6 +202,25 @@ def self_text(flips: SelfFlips | None) -> str:
     return UNKNOWN if flips is None else f"{flips.flips} of {flips.n}"
 
 
+def own_text(flips: SelfFlips | None) -> str:
+    """Say how a variant differs from itself: `rate 4.2 % (1 of 24 flipped in 2 runs), 3 texts changed, 3 diverged`."""
+    if flips is None:
+        return "no case ran again"
+    flipped = f"rate {percent(flips.rate)} ({flips.flips} of {flips.n} flipped in {flips.runs} runs)"
+    return f"{flipped}, {flips.changed_texts} texts changed, {flips.divergences} diverged"
+
+
+def stratum_text(stratum: Stratum) -> str:
+    """Format a part of the cases that ran again: `21 cases, lost 9, won 0`."""
+    return f"{stratum.n} cases, lost {stratum.losses}, won {stratum.gains}"
+
+
+def effective_text(verdict: Verdict) -> str:
+    """Format the independent pairs that a slice's are worth: `14.6`; empty where that is all of them."""
+    effective = verdict.effective_n
+    return "" if effective is None or abs(effective - verdict.n) < _SAME_N else f"{effective:,.1f}"
+
+
 def share(count: int, n: int) -> float | None:
     """Return count / n, None where n is 0."""
     return count / n if n else None
@@ -218,6 +246,24 @@ def reason_text(candidate: CandidateResult, most: int = 2) -> str:
     if len(reasons) > most + 1:
         reasons = [*reasons[:most], f"and {len(reasons) - most} more reasons"]
     return "; ".join(reasons) or DECISION_MEANING[candidate.decision].rstrip(".")
+
+
+class SampledRow(NamedTuple):
+    """How sampled answers of one variant pass in one suite."""
+
+    variant: str
+    suite: str
+    at: PassAtK
+
+
+def sampled(report: Report) -> list[SampledRow]:
+    """List pass@k and pass^k of every variant that sampled its answers, `all` suites first."""
+    return [
+        SampledRow(variant.variant, suite, at)
+        for variant in report.variants
+        for suite, found in sorted(variant.sampled.items(), key=lambda item: item[0] != "all")
+        for at in found
+    ]
 
 
 class DecisionGroup(NamedTuple):
