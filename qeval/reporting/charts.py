@@ -10,7 +10,7 @@ from collections.abc import Callable
 from typing import NamedTuple
 
 from qeval.compare.report import CandidateResult, Report, Ruling, SelfFlips, VariantSummary, Verdict
-from qeval.reporting import view
+from qeval.reporting import figures, view
 from qeval.units import UNKNOWN, percent, rate, size
 
 
@@ -93,7 +93,7 @@ def forest(report: Report) -> Forest | None:
 def _forest_row(candidate: CandidateResult, verdict: Verdict, place: Callable[[float], float]) -> ForestRow:
     middle = verdict.difference or 0.0
     low, high = (end if end is not None else middle for end in (verdict.low, verdict.high))
-    text = view.difference_text(verdict)
+    text = figures.difference_text(verdict)
     return ForestRow(
         candidate.candidate,
         verdict.ruling,
@@ -164,7 +164,7 @@ def noise(report: Report) -> list[Bars]:
 
 def _flip_bars(name: str, verdict: Verdict) -> list[Bar]:
     return [
-        _chance(f"{name}: against the baseline", view.flip_rate(verdict), verdict.n, "between"),
+        _chance(f"{name}: against the baseline", figures.flip_rate(verdict), verdict.n, "between"),
         *(
             _chance(label, None if own is None else own.rate, own.n if own else 0, "itself")
             for label, own in _own(verdict)
@@ -198,5 +198,5 @@ def _chance(label: str, value: float | None, n: int, kind: str) -> Bar:
 
 
 def _count(label: str, count: int, n: int, kind: str) -> Bar:
-    value = view.share(count, n)
+    value = figures.share(count, n)
     return Bar(label, _width(value, 1.0), UNKNOWN if value is None else f"{percent(value)} ({count} of {n})", kind)

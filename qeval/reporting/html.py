@@ -18,7 +18,7 @@ from markupsafe import Markup, escape
 
 from qeval.compare.report import CandidateResult, ChangedCase, Report, VariantSummary, Verdict
 from qeval.jsonl import dumps
-from qeval.reporting import charts, diff, view
+from qeval.reporting import charts, diff, figures, view
 from qeval.reporting.visible import character_name, code_point, cut, pieces, visible
 from qeval.units import duration, p_value, percent, points, rate, size
 
@@ -101,7 +101,7 @@ def _environment() -> Environment:
         "p_value": p_value,
         "rate": rate,
     }
-    environment.globals |= {"view": view}
+    environment.globals |= {"view": view, "figures": figures}
     return environment
 
 

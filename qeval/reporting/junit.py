@@ -11,7 +11,7 @@ from typing import Literal, NamedTuple
 from xml.etree import ElementTree as ET
 
 from qeval.compare.report import CandidateResult, LimitResult, Report, Verdict
-from qeval.reporting import view
+from qeval.reporting import figures, view
 from qeval.reporting.visible import visible
 from qeval.units import p_value, points
 
@@ -81,21 +81,21 @@ def _comparability(candidate: CandidateResult) -> Check:
 
 def _verdict(verdict: Verdict) -> Check:
     name = f"{view.verdict_label(verdict)} [{verdict.role}, {verdict.level}]"
-    figures = (
-        f"n {verdict.n}, pass rate {view.rates_text(verdict)}, lost {verdict.losses}, won {verdict.gains}, "
-        f"difference {view.difference_text(verdict)}, margin {points(verdict.margin).lstrip('+')}, "
-        f"adjusted p of harm {p_value(verdict.p_harm_adjusted)}, could show {view.detectable_text(verdict)}"
+    numbers = (
+        f"n {verdict.n}, pass rate {figures.rates_text(verdict)}, lost {verdict.losses}, won {verdict.gains}, "
+        f"difference {figures.difference_text(verdict)}, margin {points(verdict.margin).lstrip('+')}, "
+        f"adjusted p of harm {p_value(verdict.p_harm_adjusted)}, could show {figures.detectable_text(verdict)}"
     )
-    figures = "; ".join([figures, *_doubts(verdict)])
+    numbers = "; ".join([numbers, *_doubts(verdict)])
     fine = verdict.ruling in {"equivalent", "improved"}
     outcome: Outcome = "passed" if fine else "failure" if verdict.level == "critical" else "skipped"
-    return Check("verdicts", name, outcome, verdict.ruling, verdict.reason, figures)
+    return Check("verdicts", name, outcome, verdict.ruling, verdict.reason, numbers)
 
 
 def _doubts(verdict: Verdict) -> list[str]:
     """Say what would settle a verdict, what noise it stands beside, and what else to know of it."""
-    more = f"needs {view.more_text(verdict)} cases" if verdict.cases_more is not None else ""
-    excess = f"excess churn {view.excess_text(verdict)}" if verdict.excess_churn else ""
+    more = f"needs {figures.more_text(verdict)} cases" if verdict.cases_more is not None else ""
+    excess = f"excess churn {figures.excess_text(verdict)}" if verdict.excess_churn else ""
     return [text for text in (more, excess, *(view.FLAG_WORDS.get(flag, flag) for flag in verdict.flags)) if text]
 
 

@@ -11,7 +11,7 @@ import re
 from collections.abc import Iterable, Sequence
 
 from qeval.compare.report import CandidateResult, ChangedCase, Report, SelfFlips, Stratum, VariantSummary, Verdict
-from qeval.reporting import view
+from qeval.reporting import figures, view
 from qeval.reporting.visible import cut, one_line, visible
 from qeval.units import UNKNOWN, percent, rate, size
 
@@ -132,7 +132,7 @@ def _candidate_row(candidate: CandidateResult) -> list[str]:
 
 
 def _figures(verdict: Verdict) -> list[str]:
-    return [view.rates_text(verdict), f"{verdict.losses} / {verdict.gains}", view.difference_text(verdict)]
+    return [figures.rates_text(verdict), f"{verdict.losses} / {verdict.gains}", figures.difference_text(verdict)]
 
 
 def _suite_tables(report: Report) -> list[str]:
@@ -154,12 +154,12 @@ def _suite_tables(report: Report) -> list[str]:
 
 def _verdict_cells(verdict: Verdict) -> list[str]:
     ruling = f"**{verdict.ruling}**" if verdict.ruling == "regressed" else verdict.ruling
-    ruling += f", needs {view.more_text(verdict)}" if view.more_text(verdict) else ""
+    ruling += f", needs {figures.more_text(verdict)}" if figures.more_text(verdict) else ""
     return [
         code(view.verdict_label(verdict)),
         str(verdict.n),
         *_figures(verdict),
-        f"{100 * verdict.margin:.1f} / {view.detectable_text(verdict).removesuffix(' pp')}",
+        f"{100 * verdict.margin:.1f} / {figures.detectable_text(verdict).removesuffix(' pp')}",
         ruling if verdict.gates else f"{ruling} (does not gate)",
     ]
 
@@ -198,7 +198,7 @@ def _noise_row(name: str, verdict: Verdict) -> list[str]:
         code(view.verdict_label(verdict)),
         _own_rate(verdict.baseline_self),
         _own_rate(verdict.candidate_self),
-        view.excess_text(verdict),
+        figures.excess_text(verdict),
         _stratum(verdict.unstable),
         _stratum(verdict.stable),
     ]

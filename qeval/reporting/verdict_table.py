@@ -10,7 +10,7 @@ from rich.table import Table
 from rich.text import Text
 
 from qeval.compare.report import Verdict
-from qeval.reporting import view
+from qeval.reporting import figures, view
 from qeval.reporting.visible import visible
 from qeval.units import UNKNOWN, p_value
 
@@ -66,17 +66,17 @@ def columns(interval: str, verdicts: Sequence[Verdict], leave_out: Iterable[str]
     """
     found = [
         Column("n", "n", lambda v: f"{v.n:,}"),
-        Column("rates", "pass rate\n%", lambda v: view.rates_text(v).removesuffix(" %")),
-        Column("flips", "lost\nwon", view.flips_text),
-        Column("difference", f"difference, pp\n[{interval}]", lambda v: _bare(view.difference_text(v))),
-        Column("could", "could\nshow", lambda v: _bare(view.detectable_text(v))),
+        Column("rates", "pass rate\n%", lambda v: figures.rates_text(v).removesuffix(" %")),
+        Column("flips", "lost\nwon", figures.flips_text),
+        Column("difference", f"difference, pp\n[{interval}]", lambda v: _bare(figures.difference_text(v))),
+        Column("could", "could\nshow", lambda v: _bare(figures.detectable_text(v))),
         Column("margin", "margin\npp", lambda v: f"{100 * v.margin:.3g}"),
         Column("p", "p harm\nadjusted", lambda v: p_value(v.p_harm_adjusted)),
         Column("itself", "flips against itself\nbaseline | candidate", _self_flips),
-        Column("excess", f"excess churn, pp\n[{interval}]", lambda v: _bare(view.excess_text(v))),
+        Column("excess", f"excess churn, pp\n[{interval}]", lambda v: _bare(figures.excess_text(v))),
         Column("role", "role", lambda v: v.role),
         Column("ruling", "ruling", lambda v: v.ruling),
-        Column("more", "needs\ncases", view.more_text),
+        Column("more", "needs\ncases", figures.more_text),
     ]
     unwanted = {*leave_out}
     if all(v.excess_churn is None for v in verdicts):
@@ -166,7 +166,7 @@ def _ruling(verdict: Verdict, needs: str) -> Text:
 
 
 def _needs(verdict: Verdict) -> str:
-    more = view.more_text(verdict)
+    more = figures.more_text(verdict)
     return f"needs {more}" if more else ""
 
 
@@ -181,4 +181,4 @@ def _bare(text: str) -> str:
 def _self_flips(verdict: Verdict) -> str:
     if verdict.baseline_self is None and verdict.candidate_self is None:
         return UNKNOWN
-    return f"{view.self_text(verdict.baseline_self)} | {view.self_text(verdict.candidate_self)}"
+    return f"{figures.self_text(verdict.baseline_self)} | {figures.self_text(verdict.candidate_self)}"

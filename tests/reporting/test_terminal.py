@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from rich.console import Console
 
-from qeval.reporting import view
+from qeval.reporting import figures
 from qeval.reporting.terminal import print_report, to_text
 from tests.reporting.fake import changed, empty_report, full_report, picked_report, verdict
 from tests.reporting.make_golden import WIDTHS, path
@@ -117,7 +117,7 @@ def test_no_figure_is_broken_at_any_width(n, flips, more, width):
     printed = to_text(full_report(candidates=(candidate,)), width).partition("Worst changed")[0]
     assert f"{n:,}" in rows(printed, "all")[0].split()
     assert f"+{more:,}" in printed
-    assert view.difference_text(one).replace(" pp", "") in rows(printed, "all")[0]
+    assert figures.difference_text(one).replace(" pp", "") in rows(printed, "all")[0]
 
 
 def test_a_run_that_was_ended_early_is_marked(report):
