@@ -10,7 +10,7 @@ from collections.abc import Callable
 from typing import NamedTuple
 
 from qeval.compare.report import CandidateResult, Report, Ruling, SelfFlips, VariantSummary, Verdict
-from qeval.reporting import view
+from qeval.reporting import figures, view
 from qeval.units import UNKNOWN, percent, rate, size
 
 
@@ -93,7 +93,7 @@ def forest(report: Report) -> Forest | None:
 def _forest_row(candidate: CandidateResult, verdict: Verdict, place: Callable[[float], float]) -> ForestRow:
     middle = verdict.difference or 0.0
     low, high = (end if end is not None else middle for end in (verdict.low, verdict.high))
-    text = view.difference_text(verdict)
+    text = figures.difference_text(verdict)
     return ForestRow(
         candidate.candidate,
         verdict.ruling,
@@ -154,29 +154,49 @@ def _width(value: float | None, most: float) -> float | None:
 def noise(report: Report) -> list[Bars]:
     """Lay out, per candidate, changes against the baseline beside changes of each variant against itself."""
     pools = [(c.candidate, v) for c in report.candidates if (v := view.pool(c)) is not None and v.n]
+    flips = [bar for name, verdict in pools for bar in _flip_bars(name, verdict)]
+    texts = [bar for name, verdict in pools for bar in _text_bars(name, verdict)]
     return [
-        _changes("Pass or fail changed", pools, lambda v: v.losses + v.gains, lambda s: s.flips),
-        _changes("Text changed", pools, lambda v: v.changed_text, lambda s: s.changed_texts),
+        Bars("Pass or fail differs", "chance that two runs of a case differ", flips),
+        Bars("Text changed", "share of cases", texts),
     ]
 
 
-def _changes(
-    title: str,
-    pools: list[tuple[str, Verdict]],
-    between: Callable[[Verdict], int],
-    itself: Callable[[SelfFlips], int],
-) -> Bars:
-    rows: list[tuple[str, int | None, int, str]] = []
-    for name, verdict in pools:
-        rows.append((f"{name}: against the baseline", between(verdict), verdict.n, "between"))
-        for label, flips in (
-            ("against itself", verdict.candidate_self),
-            ("baseline against itself", verdict.baseline_self),
-        ):
-            rows.append((label, None if flips is None else itself(flips), flips.n if flips else 0, "itself"))
-    shares = [None if count is None else view.share(count, n) for _, count, n, _ in rows]
-    bars = [
-        Bar(label, _width(value, 1.0), UNKNOWN if value is None else f"{percent(value)} ({count} of {n})", kind)
-        for (label, count, n, kind), value in zip(rows, shares, strict=True)
+def _flip_bars(name: str, verdict: Verdict) -> list[Bar]:
+    return [
+        _chance(f"{name}: against the baseline", figures.flip_rate(verdict), verdict.n, "between"),
+        *(
+            _chance(label, None if own is None else own.rate, own.n if own else 0, "itself")
+            for label, own in _own(verdict)
+        ),
     ]
-    return Bars(title, "share of cases", bars)
+
+
+def _text_bars(name: str, verdict: Verdict) -> list[Bar]:
+    return [
+        _count(f"{name}: against the baseline", verdict.changed_text, verdict.n, "between"),
+        *(
+            _count(f"{label}{_runs(own)}", own.changed_texts, own.n, "itself")
+            if own
+            else Bar(label, None, UNKNOWN, "itself")
+            for label, own in _own(verdict)
+        ),
+    ]
+
+
+def _own(verdict: Verdict) -> list[tuple[str, SelfFlips | None]]:
+    return [("against itself", verdict.candidate_self), ("baseline against itself", verdict.baseline_self)]
+
+
+def _runs(own: SelfFlips) -> str:
+    # A text that changed in any of many runs is no rate of two; the label says so.
+    return f", any of {own.runs} runs" if own.runs > 2 else ""
+
+
+def _chance(label: str, value: float | None, n: int, kind: str) -> Bar:
+    return Bar(label, _width(value, 1.0), UNKNOWN if value is None else f"{percent(value)} (n {n:,})", kind)
+
+
+def _count(label: str, count: int, n: int, kind: str) -> Bar:
+    value = figures.share(count, n)
+    return Bar(label, _width(value, 1.0), UNKNOWN if value is None else f"{percent(value)} ({count} of {n})", kind)

@@ -18,7 +18,7 @@ from markupsafe import Markup, escape
 
 from qeval.compare.report import CandidateResult, ChangedCase, Report, VariantSummary, Verdict
 from qeval.jsonl import dumps
-from qeval.reporting import charts, diff, view
+from qeval.reporting import charts, diff, figures, view
 from qeval.reporting.visible import character_name, code_point, cut, pieces, visible
 from qeval.units import duration, p_value, percent, points, rate, size
 
@@ -51,6 +51,8 @@ class CandidateView(NamedTuple):
     pool: Verdict | None
     gating: list[Verdict]
     exploratory: list[Verdict]
+    shrinks: bool
+    """Whether the exploratory slices are ranked by shrunken differences."""
     changed: int
 
 
@@ -69,6 +71,7 @@ def render_html(report: Report) -> str:
         n_cases=sum(info.n_cases for info in report.suites.values()),
         groups=view.by_decision(report.candidates),
         forest=charts.forest(report),
+        sampled=view.sampled(report),
         costs=charts.costs(report),
         noise=charts.noise(report),
         cases=[_case(case) for case in cases[:_CASES_LIMIT]],
@@ -98,7 +101,7 @@ def _environment() -> Environment:
         "p_value": p_value,
         "rate": rate,
     }
-    environment.globals |= {"view": view}
+    environment.globals |= {"view": view, "figures": figures}
     return environment
 
 
@@ -128,12 +131,14 @@ def _sha256(text: str) -> str:
 
 
 def _candidate(report: Report, result: CandidateResult) -> CandidateView:
+    exploratory = sorted((v for v in result.verdicts if v.role == "exploratory"), key=view.ranking)
     return CandidateView(
         result=result,
         variant=next((v for v in report.variants if v.variant == result.candidate), None),
         pool=view.pool(result),
         gating=[v for v in result.verdicts if v.role != "exploratory"],
-        exploratory=[v for v in result.verdicts if v.role == "exploratory"],
+        exploratory=exploratory,
+        shrinks=any(v.shrunken is not None for v in exploratory),
         changed=sum(case.candidate == result.candidate for case in report.changed),
     )
 

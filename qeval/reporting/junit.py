@@ -1,7 +1,8 @@
 """The report as JUnit XML: one test suite a candidate, one test case for each thing that gates.
 
-A candidate's suite fails exactly when its decision is not accepted and the policy requires it; what does not gate
-is shown as skipped. The file stays valid XML whatever a model printed.
+A candidate's suite fails exactly when its decision is not accepted and the run's depends on it; what does not gate
+is shown as skipped, and so is what was not picked where the policy takes the best candidate. The file stays valid
+XML whatever a model printed.
 """
 
 from __future__ import annotations
@@ -10,7 +11,7 @@ from typing import Literal, NamedTuple
 from xml.etree import ElementTree as ET
 
 from qeval.compare.report import CandidateResult, LimitResult, Report, Verdict
-from qeval.reporting import view
+from qeval.reporting import figures, view
 from qeval.reporting.visible import visible
 from qeval.units import p_value, points
 
@@ -43,12 +44,17 @@ def render_junit(report: Report) -> str:
     return '<?xml version="1.0" encoding="UTF-8"?>\n' + ET.tostring(root, encoding="unicode") + "\n"
 
 
-def checks(candidate: CandidateResult) -> list[Check]:
-    """Return what is checked of a candidate: decision, comparability, gating verdicts, limits."""
+def checks(candidate: CandidateResult, *, decides: bool) -> list[Check]:
+    """Return what is checked of a candidate: decision, comparability, gating verdicts, limits.
+
+    Args:
+        candidate: the candidate.
+        decides: whether the run's decision depends on it.
+    """
     found = [_decision(candidate), _comparability(candidate)]
     found += [_verdict(verdict) for verdict in candidate.verdicts if verdict.role != "exploratory"]
     found += [_limit(limit) for limit in candidate.limits]
-    if candidate.required and candidate.decision != "accepted":
+    if decides and candidate.decision != "accepted":
         return found
     # A build turns red exactly when a decision asks for it.
     return [check if check.outcome == "passed" else check._replace(outcome="skipped") for check in found]
@@ -62,7 +68,9 @@ def _decision(candidate: CandidateResult) -> Check:
         "not_comparable": "error",
         "incomplete": "error",
     }
-    return Check("decision", "decision", outcomes[candidate.decision], candidate.decision, view.reason_text(candidate))
+    early = "ended early; " if view.ended_early(candidate) else ""
+    reason = early + view.reason_text(candidate)
+    return Check("decision", "decision", outcomes[candidate.decision], candidate.decision, reason)
 
 
 def _comparability(candidate: CandidateResult) -> Check:
@@ -73,14 +81,22 @@ def _comparability(candidate: CandidateResult) -> Check:
 
 def _verdict(verdict: Verdict) -> Check:
     name = f"{view.verdict_label(verdict)} [{verdict.role}, {verdict.level}]"
-    figures = (
-        f"n {verdict.n}, pass rate {view.rates_text(verdict)}, lost {verdict.losses}, won {verdict.gains}, "
-        f"difference {view.difference_text(verdict)}, margin {points(verdict.margin).lstrip('+')}, "
-        f"adjusted p of harm {p_value(verdict.p_harm_adjusted)}"
+    numbers = (
+        f"n {verdict.n}, pass rate {figures.rates_text(verdict)}, lost {verdict.losses}, won {verdict.gains}, "
+        f"difference {figures.difference_text(verdict)}, margin {points(verdict.margin).lstrip('+')}, "
+        f"adjusted p of harm {p_value(verdict.p_harm_adjusted)}, could show {figures.detectable_text(verdict)}"
     )
+    numbers = "; ".join([numbers, *_doubts(verdict)])
     fine = verdict.ruling in {"equivalent", "improved"}
     outcome: Outcome = "passed" if fine else "failure" if verdict.level == "critical" else "skipped"
-    return Check("verdicts", name, outcome, verdict.ruling, verdict.reason, figures)
+    return Check("verdicts", name, outcome, verdict.ruling, verdict.reason, numbers)
+
+
+def _doubts(verdict: Verdict) -> list[str]:
+    """Say what would settle a verdict, what noise it stands beside, and what else to know of it."""
+    more = f"needs {figures.more_text(verdict)} cases" if verdict.cases_more is not None else ""
+    excess = f"excess churn {figures.excess_text(verdict)}" if verdict.excess_churn else ""
+    return [text for text in (more, excess, *(view.FLAG_WORDS.get(flag, flag) for flag in verdict.flags)) if text]
 
 
 def _limit(limit: LimitResult) -> Check:
@@ -89,7 +105,8 @@ def _limit(limit: LimitResult) -> Check:
 
 
 def _suite(report: Report, candidate: CandidateResult) -> ET.Element:
-    found = checks(candidate)
+    picked_other = report.picked is not None and report.picked != candidate.candidate
+    found = checks(candidate, decides=candidate.required and not picked_other)
     counts = {kind: sum(check.outcome == kind for check in found) for kind in ("failure", "error", "skipped")}
     name = visible(candidate.candidate)
     variant = next((v for v in report.variants if v.variant == candidate.candidate), None)

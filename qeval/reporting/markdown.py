@@ -10,10 +10,10 @@ import html
 import re
 from collections.abc import Iterable, Sequence
 
-from qeval.compare.report import CandidateResult, ChangedCase, Report, VariantSummary, Verdict
-from qeval.reporting import view
+from qeval.compare.report import CandidateResult, ChangedCase, Report, SelfFlips, Stratum, VariantSummary, Verdict
+from qeval.reporting import figures, view
 from qeval.reporting.visible import cut, one_line, visible
-from qeval.units import UNKNOWN, points, rate, size
+from qeval.units import UNKNOWN, percent, rate, size
 
 LENGTH_LIMIT = 60_000
 """Characters of a whole report."""
@@ -21,6 +21,8 @@ _TABLE_LIMIT = 12_000
 """Characters of one table; what does not fit is counted."""
 _TEXT_LIMIT = 600
 _MARKS = {"accepted": "✅", "regressed": "❌", "inconclusive": "⚠️", "not_comparable": "🚫", "incomplete": "🚫"}
+_SETTLING = ("margin / could show, pp", "ruling")
+"""The last columns of tables of verdicts."""
 _SPECIAL = re.compile(r"([\\`*_\[\]|~])")
 _BLOCK_START = re.compile(r"^(\d*)([-+#=.)])")
 _BACKTICKS = re.compile("`+")
@@ -34,6 +36,8 @@ def render_markdown(report: Report) -> str:
         _candidates_table(report),
         *_suite_tables(report),
         _slices_table(report),
+        _noise_table(report),
+        _sampled_table(report),
         _limits(report),
         "### What each variant costs",
         _variants_table(report),
@@ -106,7 +110,8 @@ def _summary(report: Report) -> str:
     suites = ", ".join(map(code, sorted(report.suites)))
     what = f"Model {code(report.model)}, baseline {code(report.baseline)}, {cases} cases of {suites}."
     groups = groups[:1].upper() + groups[1:]
-    return f"{what} {view.DECISION_MEANING[report.decision]}\n\n{groups}. Exit code {report.exit_code}."
+    taken = f" Taking {code(report.picked)}: {view.picked_text(report)}." if report.picked is not None else ""
+    return f"{what} {view.DECISION_MEANING[report.decision]}{taken}\n\n{groups}. Exit code {report.exit_code}."
 
 
 def _candidates_table(report: Report) -> str:
@@ -116,7 +121,8 @@ def _candidates_table(report: Report) -> str:
 
 def _candidate_row(candidate: CandidateResult) -> list[str]:
     pooled = view.pool(candidate)
-    decision = f"{_MARKS[candidate.decision]} {view.DECISION_WORDS[candidate.decision]}"
+    early = ", ended early" if view.ended_early(candidate) else ""
+    decision = f"{_MARKS[candidate.decision]} {view.DECISION_WORDS[candidate.decision]}{early}"
     return [
         code(candidate.candidate),
         decision if candidate.required else f"{decision} (not required)",
@@ -126,7 +132,7 @@ def _candidate_row(candidate: CandidateResult) -> list[str]:
 
 
 def _figures(verdict: Verdict) -> list[str]:
-    return [view.rates_text(verdict), f"{verdict.losses} / {verdict.gains}", view.difference_text(verdict)]
+    return [figures.rates_text(verdict), f"{verdict.losses} / {verdict.gains}", figures.difference_text(verdict)]
 
 
 def _suite_tables(report: Report) -> list[str]:
@@ -140,8 +146,7 @@ def _suite_tables(report: Report) -> list[str]:
         "pass rate",
         "lost / won",
         f"difference ({view.interval_name(report)})",
-        "margin",
-        "ruling",
+        *_SETTLING,
     )
     rows = [[code(c.candidate), *_verdict_cells(v)] for c in shown for v in view.headline(c)]
     return ["### Verdicts by suite", table(heads, rows, right=(2, 3, 4, 5, 6))]
@@ -149,11 +154,12 @@ def _suite_tables(report: Report) -> list[str]:
 
 def _verdict_cells(verdict: Verdict) -> list[str]:
     ruling = f"**{verdict.ruling}**" if verdict.ruling == "regressed" else verdict.ruling
+    ruling += f", needs {figures.more_text(verdict)}" if figures.more_text(verdict) else ""
     return [
         code(view.verdict_label(verdict)),
         str(verdict.n),
         *_figures(verdict),
-        points(verdict.margin).lstrip("+"),
+        f"{100 * verdict.margin:.1f} / {figures.detectable_text(verdict).removesuffix(' pp')}",
         ruling if verdict.gates else f"{ruling} (does not gate)",
     ]
 
@@ -162,8 +168,60 @@ def _slices_table(report: Report) -> str:
     rows = [[code(c.candidate), *_verdict_cells(v)] for c in report.candidates for v in view.notable_slices(c)]
     if not rows:
         return ""
-    heads = ("candidate", "slice", "n", "pass rate", "lost / won", "difference", "margin", "ruling")
-    return "### Slices that regressed, and required ones that are open\n\n" + table(heads, rows, right=(2, 3, 4, 5, 6))
+    heads = ("candidate", "slice", "n", "pass rate", "lost / won", "difference", *_SETTLING)
+    title = "### Slices that regressed, and required ones that are open"
+    return f"{title}\n\n{table(heads, rows, right=(2, 3, 4, 5, 6))}"
+
+
+def _noise_table(report: Report) -> str:
+    """Return how often variants flip against themselves, for the rows that have cases which ran again."""
+    shown = [(c.candidate, v) for c in report.candidates for v in view.headline(c) if v.metric == "pass"]
+    rows = [_noise_row(name, v) for name, v in shown if v.baseline_self or v.candidate_self]
+    if not rows:
+        return ""
+    heads = (
+        "candidate",
+        "suite",
+        "baseline against itself",
+        "candidate against itself",
+        f"excess churn ({view.interval_name(report)})",
+        "unstable: n, lost / won",
+        "stable: n, lost / won",
+    )
+    title = "### Noise floor: how often passing changes when only the batching does"
+    return f"{title}\n\n{table(heads, rows, right=(2, 3, 4, 5, 6))}"
+
+
+def _noise_row(name: str, verdict: Verdict) -> list[str]:
+    return [
+        code(name),
+        code(view.verdict_label(verdict)),
+        _own_rate(verdict.baseline_self),
+        _own_rate(verdict.candidate_self),
+        figures.excess_text(verdict),
+        _stratum(verdict.unstable),
+        _stratum(verdict.stable),
+    ]
+
+
+def _own_rate(own: SelfFlips | None) -> str:
+    return UNKNOWN if own is None else f"{percent(own.rate)} (n {own.n})"
+
+
+def _stratum(stratum: Stratum | None) -> str:
+    return UNKNOWN if stratum is None else f"{stratum.n}, {stratum.losses} / {stratum.gains}"
+
+
+def _sampled_table(report: Report) -> str:
+    rows = [
+        [code(row.variant), code(row.suite), f"{row.at.k}", f"{row.at.n}",
+         percent(row.at.at_least_one), percent(row.at.all_of_them)]
+        for row in view.sampled(report)
+    ]  # fmt: skip
+    if not rows:
+        return ""
+    heads = ("variant", "suite", "k", "n", code("pass@k"), code("pass^k"))
+    return "### Sampled answers\n\n" + table(heads, rows, right=(2, 3, 4, 5))
 
 
 def _limits(report: Report) -> str:

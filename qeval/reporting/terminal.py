@@ -6,6 +6,7 @@ Plain text where the output is no terminal. Nothing a model printed reaches the 
 from __future__ import annotations
 
 import io
+from collections.abc import Collection, Sequence
 
 from rich import box
 from rich.console import Console, Group, RenderableType
@@ -13,25 +14,20 @@ from rich.padding import Padding
 from rich.table import Table
 from rich.text import Text
 
-from qeval.compare.report import ChangedCase, Report, VariantSummary, Verdict
-from qeval.reporting import view
+from qeval.compare.report import CandidateResult, ChangedCase, Report, VariantSummary, Verdict
+from qeval.reporting import verdict_table, view
+from qeval.reporting.verdict_table import STYLES
 from qeval.reporting.visible import cut, one_line, visible
-from qeval.units import UNKNOWN, p_value, rate, size
+from qeval.units import UNKNOWN, rate, size
 
-_STYLES = {
-    "accepted": "bold green",
-    "regressed": "bold red",
-    "inconclusive": "bold yellow",
-    "not_comparable": "bold magenta",
-    "incomplete": "bold magenta",
-    "equivalent": "green",
-    "improved": "green",
-}
 _WIDE = 110
 """Columns from which secondary numbers have room."""
-_LABEL_NARROW, _LABEL_WIDE = 13, 34
-"""Columns that a suite's name may take before it folds."""
+_INDENT = "  "
+_SUITE_LEAST, _SLICE_LEAST = 15, 26
+"""Columns for names before they fold."""
 _NO_GATE = "* advisory or exploratory: reported, does not gate"
+_COULD_SHOW = "could show: the smallest drop that this many cases would have shown, in pp"
+_EXCESS = "excess churn: flip rate against the baseline, less the mean of both against themselves"
 _CASES_SHOWN = 5
 _NOTES_SHOWN = 3
 _SLICES_SHOWN = 15
@@ -49,8 +45,8 @@ def print_report(report: Report, console: Console | None = None) -> None:
     console = console or Console(highlight=False)
     wide = console.width >= _WIDE
     console.print(_title(report))
-    console.print(_suites(report, wide))
-    for part in (_slices(report, wide), _worst(report), _variants(report, wide), _remarks(report)):
+    console.print(_suites(report, console.width))
+    for part in (_slices(report, console.width), _worst(report), _variants(report, wide), _remarks(report)):
         if part is not None:
             console.print(part)
     console.print(_decisions(report))
@@ -79,100 +75,53 @@ def _title(report: Report) -> RenderableType:
     return _text(visible(line), "bold")
 
 
-def _suites(report: Report, wide: bool) -> RenderableType:
-    """Build one table whose groups are candidates: equal fixed widths, so that the columns stand in line."""
-    labels = [view.verdict_label(v) for c in report.candidates for v in view.headline(c)]
-    width = min(max(map(len, labels), default=0), _LABEL_WIDE if wide else _LABEL_NARROW)
-    heads = _suites_table(report, width, wide, header=True)
-    parts: list[RenderableType] = [heads]
+def _suites(report: Report, room: int) -> RenderableType:
+    """Build one table whose groups are candidates: one layout for all, so that the columns stand in line."""
+    verdicts = [v for c in report.candidates for v in view.headline(c)]
+    wanted = verdict_table.columns(view.interval_name(report), verdicts, leave_out=("role",))
+    layout = verdict_table.fit(wanted, verdicts, before=len(_INDENT), least=_SUITE_LEAST, room=room)
+    parts: list[RenderableType] = [verdict_table.table(layout, "suite", header=True)]
     for candidate in report.candidates:
-        line = _text(visible(candidate.candidate) + "  ", "bold")
-        line.append(view.DECISION_WORDS[candidate.decision].upper(), _STYLES[candidate.decision])
-        parts.append(line)
-        table = _suites_table(report, width, wide, header=False)
+        parts.append(_candidate_line(candidate))
+        table = verdict_table.table(layout, "suite", header=False)
         for verdict in view.headline(candidate):
-            table.add_row(*_verdict_cells(verdict, wide))
+            label, *cells = verdict_table.row(layout, verdict)
+            table.add_row(Padding(label, (0, 0, 0, len(_INDENT))), *cells)
         gap = [""] if candidate is not report.candidates[-1] else []
-        parts += [table if table.row_count else _text("  nothing was compared", "dim"), *gap]
-    if any(not v.gates for c in report.candidates for v in view.headline(c)):
-        parts.append(_text(_NO_GATE, "dim"))
-    return Group(*parts)
+        parts += [table if table.row_count else _text(f"{_INDENT}nothing was compared", "dim"), *gap]
+    shown = {column.name for column, _ in layout.columns}
+    return Group(*parts, *_legend(verdicts, shown))
 
 
-def _suites_table(report: Report, label_width: int, wide: bool, *, header: bool) -> Table:
-    table = _table(header=header)
-    table.add_column("suite", width=label_width + 2, overflow="fold")
-    table.add_column("n", justify="right", width=5 if wide else 4)
-    table.add_column("pass rate\n%", justify="right", width=11)
-    table.add_column("lost\nwon", justify="right", width=9 if wide else 7)
-    table.add_column(Text(f"difference, pp\n[{view.interval_name(report)}]"), justify="right", width=20)
-    if wide:
-        table.add_column("margin\npp", justify="right", width=6)
-        table.add_column("p harm\nadjusted", justify="right", width=8)
-        table.add_column("flips against itself\nbaseline | candidate", justify="right", width=21)
-    table.add_column("ruling", width=12)
-    return table
+def _candidate_line(candidate: CandidateResult) -> Text:
+    line = _text(visible(candidate.candidate) + "  ", "bold")
+    line.append(view.DECISION_WORDS[candidate.decision].upper(), STYLES[candidate.decision])
+    line.append("  ended early" if view.ended_early(candidate) else "", "yellow")
+    return line
 
 
-def _verdict_cells(verdict: Verdict, wide: bool) -> list[RenderableType]:
-    cells: list[RenderableType] = [
-        Padding(_label(verdict), (0, 0, 0, 2)),
-        str(verdict.n),
-        view.rates_text(verdict).removesuffix(" %"),
-        view.flips_text(verdict),
-        _difference(verdict),
-    ]
-    if wide:
-        cells += [_margin(verdict), p_value(verdict.p_harm_adjusted), _self_flips(verdict)]
-    return [*cells, _ruling(verdict)]
+def _legend(verdicts: Sequence[Verdict], shown: Collection[str]) -> list[Text]:
+    lines = {
+        _NO_GATE: any(not v.gates for v in verdicts),
+        _COULD_SHOW: bool(verdicts) and "could" in shown,
+        _EXCESS: "excess" in shown,
+    }
+    return [_text(line, "dim") for line, said in lines.items() if said]
 
 
-def _margin(verdict: Verdict) -> str:
-    return f"{100 * verdict.margin:.3g}"
-
-
-def _self_flips(verdict: Verdict) -> str:
-    if verdict.baseline_self is None and verdict.candidate_self is None:
-        return UNKNOWN
-    return f"{view.self_text(verdict.baseline_self)} | {view.self_text(verdict.candidate_self)}"
-
-
-def _label(verdict: Verdict) -> Text:
-    return _text(visible(view.verdict_label(verdict)) + ("" if verdict.gates else "*"))
-
-
-def _difference(verdict: Verdict) -> Text:
-    return Text(view.difference_text(verdict).replace(" pp", ""))
-
-
-def _ruling(verdict: Verdict) -> Text:
-    return Text(verdict.ruling, style=_STYLES[verdict.ruling])
-
-
-def _slices(report: Report, wide: bool) -> RenderableType | None:
+def _slices(report: Report, room: int) -> RenderableType | None:
     rows = [(c.candidate, v) for c in report.candidates for v in view.notable_slices(c)]
     if not rows:
         return None
-    table = _table()
-    table.add_column("candidate: slice", overflow="fold")
-    table.add_column("n", justify="right", no_wrap=True)
-    table.add_column("lost\nwon", justify="right", no_wrap=True)
-    table.add_column(Text("difference, pp\n[interval]"), justify="right", no_wrap=True)
-    if wide:
-        table.add_column("margin\npp", justify="right", no_wrap=True)
-        table.add_column("p harm\nadjusted", justify="right", no_wrap=True)
-        table.add_column("role", no_wrap=True)
-    table.add_column("ruling", no_wrap=True)
-    for name, verdict in rows[:_SLICES_SHOWN]:
-        table.add_row(
-            _text(visible(f"{name}: ")).append(_label(verdict)),
-            str(verdict.n),
-            view.flips_text(verdict),
-            _difference(verdict),
-            *([_margin(verdict), p_value(verdict.p_harm_adjusted), verdict.role] if wide else []),
-            _ruling(verdict),
-        )
-    note = [_text(_NO_GATE, "dim")] if any(not v.gates for _, v in rows[:_SLICES_SHOWN]) else []
+    shown = rows[:_SLICES_SHOWN]
+    verdicts = [v for _, v in shown]
+    wanted = verdict_table.columns(view.interval_name(report), verdicts, leave_out=("rates", "itself"))
+    longest = max(len(visible(name)) + 2 for name, _ in shown)
+    layout = verdict_table.fit(wanted, verdicts, before=longest, least=_SLICE_LEAST, room=room)
+    table = verdict_table.table(layout, "candidate: slice", header=True)
+    for name, verdict in shown:
+        table.add_row(*verdict_table.row(layout, verdict, before=f"{name}: "))
+    note = [_text(_NO_GATE, "dim")] if any(not v.gates for v in verdicts) else []
     return _section(
         "Slices that regressed, and required ones that are open",
         table,
@@ -278,11 +227,12 @@ def _decisions(report: Report) -> RenderableType:
     lines: list[Text] = []
     for candidate in report.candidates:
         line = _text(f"{one_line(candidate.candidate, 80)}: ", "bold")
-        line.append(view.DECISION_WORDS[candidate.decision].upper(), _STYLES[candidate.decision])
+        line.append(view.DECISION_WORDS[candidate.decision].upper(), STYLES[candidate.decision])
+        line.append(", ended early" if view.ended_early(candidate) else "", "default")
         line.append("" if candidate.required else " (not required)", "dim")
         line.append(f". {one_line(view.reason_text(candidate), 600)}", "default")
         lines.append(line)
     final = _text("Decision: ", "bold")
-    final.append(one_line(view.run_line(report), 600), _STYLES[report.decision])
+    final.append(one_line(view.run_line(report), 600), STYLES[report.decision])
     final.append(f", exit code {report.exit_code}", "default")
     return _section("Decisions", *lines, final)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections import Counter
 from collections.abc import Iterable
 from typing import NamedTuple
@@ -11,14 +12,14 @@ from qeval.compare.report import (
     ChangedCase,
     ChangeKind,
     DecisionRuling,
+    PassAtK,
     Report,
     Ruling,
-    SelfFlips,
     VariantSummary,
     Verdict,
 )
 from qeval.record import State
-from qeval.units import UNKNOWN, percent, points
+from qeval.units import percent
 
 DECISION_WORDS: dict[DecisionRuling, str] = {
     "accepted": "accepted",
@@ -59,6 +60,8 @@ FLAG_WORDS: dict[str, str] = {
     "no_data": "no data",
     "unanswered_decides": "missing answers decide",
     "within_noise": "within the noise",
+    "margin_in_noise": "margin inside the noise",
+    "ended_early": "ended early",
 }
 _WORST_FIRST: tuple[ChangeKind, ...] = (
     "right_to_wrong",
@@ -86,16 +89,28 @@ def pool(candidate: CandidateResult) -> Verdict | None:
 
 
 def notable_slices(candidate: CandidateResult) -> list[Verdict]:
-    """Return the slices that regressed, and the required ones that are open; the worst first."""
+    """Return the slices that regressed, and the required ones that are open; the worst first, as `ranking` says."""
     chosen = [
         v
         for v in candidate.verdicts
         if v.role in {"required", "exploratory"}
         and (v.ruling == "regressed" or (v.role == "required" and v.ruling == "inconclusive"))
     ]
-    return sorted(
-        chosen, key=lambda v: (_RULING_ORDER.index(v.ruling), v.difference if v.difference is not None else 0)
-    )
+    return sorted(chosen, key=lambda v: (_RULING_ORDER.index(v.ruling), ranking(v)))
+
+
+def ranking(verdict: Verdict) -> float:
+    """Return what slices are ranked by, the worst lowest: the shrunken difference, else the one seen.
+
+    By the difference alone, rankings chase the smallest slices.
+    """
+    shown = verdict.difference if verdict.shrunken is None else verdict.shrunken
+    return math.inf if shown is None else shown
+
+
+def ended_early(candidate: CandidateResult) -> bool:
+    """Return whether what was seen ended the candidate's run before all cases were answered."""
+    return any("ended_early" in verdict.flags for verdict in candidate.verdicts)
 
 
 def worst_first(report: Report) -> list[ChangedCase]:
@@ -114,41 +129,6 @@ def worst_first(report: Report) -> list[ChangedCase]:
         return _WORST_FIRST.index(case.kind), case.unstable, spared, turns[group]
 
     return sorted(report.changed, key=key)
-
-
-def difference_text(verdict: Verdict) -> str:
-    """Format a difference with its interval: `-9.4 pp [-13.8, -5.1]`."""
-    if verdict.difference is None:
-        return UNKNOWN
-    low, high = (points(end).removesuffix(" pp") for end in (verdict.low, verdict.high))
-    return f"{points(verdict.difference)} [{low}, {high}]"
-
-
-def interval_text(verdict: Verdict) -> str:
-    """Format an interval: `-13.8 to -5.1`."""
-    return " to ".join(points(end).removesuffix(" pp") for end in (verdict.low, verdict.high))
-
-
-def rates_text(verdict: Verdict) -> str:
-    """Format both pass rates: `52.5 → 43.1 %`."""
-    if verdict.baseline_rate is None:
-        return UNKNOWN
-    return f"{percent(verdict.baseline_rate).removesuffix(' %')} → {percent(verdict.candidate_rate)}"
-
-
-def flips_text(verdict: Verdict) -> str:
-    """Format losses and gains: `-18 +3`."""
-    return f"-{verdict.losses} +{verdict.gains}"
-
-
-def self_text(flips: SelfFlips | None) -> str:
-    """Format how often a variant disagreed with itself: `2 of 48`."""
-    return UNKNOWN if flips is None else f"{flips.flips} of {flips.n}"
-
-
-def share(count: int, n: int) -> float | None:
-    """Return count / n, None where n is 0."""
-    return count / n if n else None
 
 
 def interval_name(report: Report) -> str:
@@ -173,6 +153,24 @@ def reason_text(candidate: CandidateResult, most: int = 2) -> str:
     return "; ".join(reasons) or DECISION_MEANING[candidate.decision].rstrip(".")
 
 
+class SampledRow(NamedTuple):
+    """How sampled answers of one variant pass in one suite."""
+
+    variant: str
+    suite: str
+    at: PassAtK
+
+
+def sampled(report: Report) -> list[SampledRow]:
+    """List pass@k and pass^k of every variant that sampled its answers, `all` suites first."""
+    return [
+        SampledRow(variant.variant, suite, at)
+        for variant in report.variants
+        for suite, found in sorted(variant.sampled.items(), key=lambda item: item[0] != "all")
+        for at in found
+    ]
+
+
 class DecisionGroup(NamedTuple):
     """The candidates that share a decision."""
 
@@ -194,7 +192,20 @@ def by_decision(candidates: Iterable[CandidateResult]) -> list[DecisionGroup]:
     return [group for group in groups if group.candidates]
 
 
+def picked_text(report: Report) -> str:
+    """Say why the picked candidate was picked: `smallest of 2 accepted`; empty where none was."""
+    if report.picked is None:
+        return ""
+    accepted = sum(candidate.decision == "accepted" for candidate in report.candidates)
+    return f"smallest of {accepted} accepted" if accepted > 1 else "the only one accepted"
+
+
 def run_line(report: Report) -> str:
-    """Say the run's decision and who is where: `REGRESSED. regressed: nf4; accepted: bf16, int8`."""
+    """Say the run's decision and who is where: `REGRESSED (regressed: nf4; accepted: bf16, int8)`.
+
+    Where one of the candidates was picked: `ACCEPTED, taking nf4 (smallest of 2 accepted; accepted: nf4, bf16)`.
+    """
     groups = [f"{DECISION_WORDS[g.decision]}: {', '.join(g.candidates)}" for g in by_decision(report.candidates)]
-    return f"{DECISION_WORDS[report.decision].upper()} ({'; '.join(groups) or 'no candidates'})"
+    taken = f", taking {report.picked}" if report.picked else ""
+    said = [picked_text(report)] if report.picked else []
+    return f"{DECISION_WORDS[report.decision].upper()}{taken} ({'; '.join([*said, *groups]) or 'no candidates'})"

@@ -8,10 +8,13 @@ from qeval.compare.report import (
     CandidateResult,
     ChangedCase,
     Comparability,
+    ExcessChurn,
     LimitResult,
+    PassAtK,
     Report,
     SelfFlips,
     SliceKey,
+    Stratum,
     VariantSummary,
     Verdict,
 )
@@ -56,6 +59,7 @@ def verdict(suite: str | None = None, **changes: Any) -> Verdict:
         "reason": "The interval excludes a loss beyond the margin.",
         "n": n,
         "clusters": n,
+        "effective_n": float(n) if n else None,
         "baseline_passed": passed,
         "candidate_passed": passed - losses + gains,
         "losses": losses,
@@ -75,8 +79,21 @@ def verdict(suite: str | None = None, **changes: Any) -> Verdict:
         "cases_needed": None,
         "baseline_self": SelfFlips(n=24, flips=1, changed_texts=3, divergences=3, rate=1 / 24),
         "candidate_self": SelfFlips(n=24, flips=2, changed_texts=5, divergences=6, rate=2 / 24),
+        "excess_churn": _excess((losses + gains) / n - 1 / 16) if n else None,
+        "stable": Stratum(n=21, losses=losses // 2, gains=0),
+        "unstable": Stratum(n=3, losses=min(losses, 1), gains=min(gains, 1)),
     }
     return Verdict(**(fields | changes))
+
+
+def _excess(estimate: float) -> ExcessChurn:
+    return ExcessChurn(estimate=estimate, low=estimate - 0.08, high=estimate + 0.08)
+
+
+def once(verdict: Verdict) -> Verdict:
+    """The verdict of arms that ran no case again."""
+    fields = ("baseline_self", "candidate_self", "excess_churn", "stable", "unstable")
+    return verdict.model_copy(update=dict.fromkeys(fields))
 
 
 def environment() -> Environment:
@@ -165,8 +182,11 @@ def _nf4() -> CandidateResult:
                 reason="A loss is proven and one of 41 points is not excluded (margin 5.0)."),
         verdict("multilingual", losses=5, gains=1, ruling="inconclusive", cases_needed=248,
                 reason="Neither a loss nor its absence is proven: needs about 248 cases."),
-        verdict("toolcalls", losses=3, gains=1, ruling="inconclusive", cases_needed=248,
-                reason="Neither a loss nor its absence is proven: needs about 248 cases."),
+        verdict("toolcalls", losses=3, gains=1, ruling="inconclusive", cases_needed=1418, clusters=11,
+                effective_n=14.6, smallest_detectable=None, flags=("margin_in_noise",), baseline_self=
+                SelfFlips(n=32, runs=5, flips=6, changed_texts=12, divergences=14, rate=0.074), candidate_self=
+                SelfFlips(n=32, runs=5, flips=9, changed_texts=20, divergences=22, rate=0.1406),
+                reason="A margin of 5.0 pp lies inside the noise; needs about 1418 cases, has 32."),
         verdict("schema", losses=1, gains=1, ruling="inconclusive", cases_needed=248, level="advisory",
                 reason="Neither a loss nor its absence is proven: needs about 248 cases."),
         verdict("refusal", n=31, losses=0, gains=0, flags=("baseline_floor",), baseline_passed=4, ruling="inconclusive",
@@ -176,10 +196,15 @@ def _nf4() -> CandidateResult:
         verdict("multilingual", tag="lang", value="ar", n=4, losses=1, role="required", ruling="inconclusive",
                 flags=("too_few",), cases_needed=133, reason="Too few cases to judge: 4, at least 30."),
         verdict(None, tag="script", value="Arab", n=8, losses=4, role="exploratory", ruling="regressed",
-                reason="A loss is proven; exploratory slices do not gate."),
+                shrunken=-0.131, reason="A loss is proven; exploratory slices do not gate."),
+        verdict(None, tag="script", value="Latn", n=120, losses=24, role="exploratory", ruling="regressed",
+                shrunken=-0.187, reason="A loss is proven; exploratory slices do not gate."),
         verdict("schema", tag="kind", value="nested", n=0, role="exploratory", ruling="inconclusive",
                 flags=("too_few",), reason="No pairs."),
         verdict("schema", metric="schema_valid", losses=2, gains=3, level="advisory", role="suite"),
+        verdict("toolcalls", metric="arguments score", losses=9, gains=4, level="advisory", role="suite",
+                baseline_passed=23.4, candidate_passed=20.75, difference=-0.0828, low=-0.1419, high=-0.0237,
+                ruling="inconclusive", cases_needed=97),
     )  # fmt: skip
     return CandidateResult(
         candidate="nf4",
@@ -216,9 +241,10 @@ def _accepted(name: str) -> CandidateResult:
 
 def _others() -> tuple[CandidateResult, ...]:
     inconclusive = tuple(
-        verdict(suite, losses=2, gains=1, ruling="inconclusive", cases_needed=344, reason="Needs about 344 cases.")
+        once(verdict(suite, losses=2, gains=1, ruling="inconclusive", cases_needed=344, flags=("ended_early",),
+                     reason="Needs about 344 cases."))
         for suite in (None, *SUITES)
-    )
+    )  # fmt: skip
     return (
         CandidateResult(
             candidate="int8+kv=int4",
@@ -227,6 +253,7 @@ def _others() -> tuple[CandidateResult, ...]:
             reasons=("pool is open: needs about 344 cases",),
             comparability=Comparability(level="rendered_text", cautions=("another engine: llama.cpp 0.3",)),
             verdicts=inconclusive,
+            notes=("ended early by proven harm after 32 of 160 cases",),
         ),
         CandidateResult(
             candidate="endpoint+temperature=0.7+model=org/some-very-long-name-of-a-model",
@@ -238,6 +265,16 @@ def _others() -> tuple[CandidateResult, ...]:
             unpaired=("longdoc/17",),
         ),
     )
+
+
+def sampled() -> dict[str, tuple[PassAtK, ...]]:
+    return {
+        suite: (
+            PassAtK(k=1, n=n, at_least_one=0.531, all_of_them=0.531),
+            PassAtK(k=4, n=n, at_least_one=0.844, all_of_them=0.219),
+        )
+        for suite, n in (("all", 160), ("longdoc", 32), ("toolcalls", 32))
+    }
 
 
 def full_report(**changes: Any) -> Report:
@@ -259,7 +296,7 @@ def full_report(**changes: Any) -> Report:
             variant("int8+kv=int4", proof=None, tokens_per_s=None, peak_memory_bytes=None, state="out_of_memory",
                     state_detail="killed at case 88: " + HOSTILE["html"], n_answered=88),
             variant("endpoint+temperature=0.7+model=org/some-very-long-name-of-a-model", engine="openai", proof=None,
-                    peak_memory_bytes=None),
+                    peak_memory_bytes=None, sampled=sampled()),
         ),
         "candidates": candidates,
         "changed": (
@@ -301,4 +338,12 @@ def empty_report() -> Report:
         changed=(),
         warnings=(),
         variants=(variant("fp32"),),
+    )
+
+
+def picked_report() -> Report:
+    """A run whose policy takes the best candidate: of three, two are accepted and the smaller one is picked."""
+    nf4 = _nf4().model_copy(update={"candidate": "int4"})
+    return full_report(
+        decision="accepted", exit_code=0, picked="nf4", candidates=(_accepted("bf16"), _accepted("nf4"), nf4)
     )

@@ -23,7 +23,14 @@ def rendered(html: str, folder: Path) -> str:
     program = browser()
     assert program is not None
     with tempfile.TemporaryDirectory() as profile:
-        command = [program, *FLAGS, f"--user-data-dir={profile}", "--dump-dom", page.as_uri()]
+        command = [
+            program,
+            *FLAGS,
+            "--window-size=1280,1000",
+            f"--user-data-dir={profile}",
+            "--dump-dom",
+            page.as_uri(),
+        ]
         return subprocess.run(command, capture_output=True, text=True, timeout=120, check=True).stdout
 
 
@@ -80,6 +87,16 @@ def test_a_slice_of_the_verdicts_leads_to_its_cases(tmp_path):
     """
     dom = rendered(driven(script), tmp_path)
     assert "2 of 22" in dom
+
+
+def test_nothing_is_wider_than_a_window_of_1280_pixels_even_with_all_details_open(tmp_path):
+    script = """
+      for (const details of document.querySelectorAll("details")) details.open = true;
+      const boxes = document.querySelectorAll("html, .scroll, .panel, .card, .candidate, td, th");
+      const wide = [...boxes].filter((node) => node.scrollWidth > node.clientWidth + 1 && node.clientWidth > 0);
+      document.title = wide.length ? `too wide: ${wide[0].className} ${wide[0].textContent.trim()}` : "all fits";
+    """
+    assert "<title>all fits</title>" in rendered(driven(script), tmp_path)
 
 
 def test_many_cases_are_shown_a_page_at_a_time(tmp_path):

@@ -11,7 +11,7 @@ from hypothesis import given
 
 from qeval.reporting.html import render_html
 from qeval.reporting.visible import visible
-from tests.reporting.fake import HOSTILE, changed, empty_report, full_report
+from tests.reporting.fake import HOSTILE, changed, empty_report, full_report, picked_report
 from tests.reporting.strategies import few, hostile_texts
 
 VOID = {"meta", "link", "br", "hr", "img", "input", "rect", "line", "circle"}
@@ -169,3 +169,51 @@ def test_a_run_in_which_nothing_was_compared_has_a_page_too():
     assert "Nothing was compared." in shown
     assert "No answer changed." in shown
     assert visible("Incomplete") in shown
+
+
+def row(html: str, label: str) -> str:
+    [found] = [r for r in re.findall(r"<tr class=.*?</tr>", html, re.DOTALL) if f">{label}</span>" in r]
+    return re.sub(r"\s+", " ", re.sub(r"<[^>]+>", " ", found))
+
+
+def test_a_row_says_what_its_cases_are_worth_could_show_and_need(html):
+    report = full_report()
+    nf4 = render_html(full_report(candidates=report.candidates[:1]))
+    shown = row(nf4, "toolcalls")
+    for text in ("11 clusters", "effective 14.6", "needs +1,386", " none ", "+6.2 pp", "-1.8 to +14.3"):
+        assert text in shown
+    assert "margin inside the noise" in shown
+
+
+def test_a_row_tells_both_arms_against_themselves_and_both_strata():
+    shown = row(render_html(full_report(candidates=full_report().candidates[:1])), "toolcalls")
+    assert "Baseline: rate 7.4 % (6 of 32 flipped in 5 runs), 12 texts changed, 14 diverged" in shown
+    assert "Candidate: rate 14.1 % (9 of 32 flipped in 5 runs), 20 texts changed, 22 diverged" in shown
+    assert "Stable: 21 cases, lost 1, won 0" in shown
+    assert "Unstable: 3 cases, lost 1, won 1" in shown
+
+
+def test_nothing_is_said_of_repeats_where_there_were_none():
+    html = render_html(full_report(candidates=full_report().candidates[2:3]))
+    assert "against itself</summary>" not in html
+    assert "ended early</span>" in html
+
+
+def test_exploratory_slices_are_ranked_by_the_shrunken_difference_and_it_is_said(html):
+    table = html[html.index("exploratory slices, reported") :]
+    assert table.index("all/script=Latn") < table.index("all/script=Arab") < table.index("schema/kind=nested")
+    assert "Ranked by the shrunken difference" in table
+    assert "Rulings and intervals are not shrunken." in table
+    assert "shrunken -13.1" in table
+
+
+def test_sampled_answers_have_a_table_and_greedy_ones_none(html, page):
+    cells = [data for where, data in page.texts if where == "td"]
+    assert {"84.4 %", "21.9 %"} <= set(cells)
+    assert 'id="sampled"' not in render_html(empty_report())
+
+
+def test_the_picked_candidate_is_in_the_banner_and_on_its_card():
+    html = render_html(picked_report())
+    assert "Taking <code>nf4</code>: smallest of 2 accepted." in html
+    assert html.count('<span class="tag">picked</span>') == 2

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 
 from qeval.reporting.junit import render_junit
-from tests.reporting.fake import changed, empty_report, full_report, variant
+from tests.reporting.fake import changed, empty_report, full_report, picked_report, variant
 from tests.reporting.strategies import few, hostile_texts
 
 
@@ -74,3 +74,21 @@ def test_what_was_not_compared_is_an_error(report_of, name):
 def test_an_unknown_duration_is_written_as_zero_because_the_format_knows_no_other():
     report = full_report(variants=(variant("nf4", run_s=None),))
     assert suites(report)["nf4"].get("time") == "0"
+
+
+def test_figures_say_what_would_settle_a_verdict_and_which_doubts_there_are(report):
+    [case] = [c for c in suites(report)["nf4"].iter("testcase") if c.get("name") == "toolcalls [suite, critical]"]
+    text = case.find("failure").text
+    for part in ("could show none", "needs +1,386 cases", "excess churn +6.2 pp", "margin inside the noise"):
+        assert part in text
+    early = ET.tostring(suites(report)["int8+kv=int4"], encoding="unicode")
+    assert 'message="ended early; pool is open' in early
+    assert "; ended early<" in early
+
+
+def test_where_one_was_picked_the_others_cannot_fail_the_build():
+    found = suites(picked_report())
+    assert {suite.get("failures") for suite in found.values()} == {"0"}
+    assert int(found["int4"].get("skipped")) > 0
+    none_picked = suites(picked_report().model_copy(update={"picked": None}))
+    assert int(none_picked["int4"].get("failures")) > 0

@@ -8,7 +8,7 @@ from markdown_it import MarkdownIt
 
 from qeval.reporting.markdown import LENGTH_LIMIT, code, fence, prose, render_markdown
 from qeval.reporting.visible import visible
-from tests.reporting.fake import HOSTILE, changed, empty_report, full_report, variant, verdict
+from tests.reporting.fake import HOSTILE, changed, empty_report, full_report, picked_report, variant, verdict
 from tests.reporting.strategies import few, hostile_texts, steady
 
 OUR_HTML = re.compile(
@@ -120,3 +120,20 @@ def test_worst_cases_come_first_and_unstable_ones_later(report):
 @pytest.mark.parametrize("text", ["accepted", "ACCEPTED"])
 def test_an_incomplete_run_does_not_read_as_accepted(text):
     assert text not in render_markdown(empty_report())
+
+
+def test_tables_say_what_could_show_what_is_needed_and_what_is_noise(report):
+    document = render_markdown(report)
+    assert "| 5.0 / none | inconclusive, needs +1,386 |" in document
+    assert "| 2.0 / 13.8 | **regressed** |" in document
+    noise = document[document.index("### Noise floor") :]
+    assert "| `nf4` | `all` | 4.2 % (n 24) | 8.3 % (n 24) | +6.9 pp [-1.1, +14.9] | 3, 1 / 1 | 21, 9 / 0 |" in noise
+    assert "int8+kv=int4" not in noise.partition("### Sampled")[0]
+    assert "| `all` | 4 | 160 | 84.4 % | 21.9 % |" in document
+
+
+def test_an_early_end_and_a_pick_are_said(report):
+    assert "⚠️ inconclusive, ended early (not required)" in render_markdown(report)
+    picked = render_markdown(picked_report())
+    assert "Taking `nf4`: smallest of 2 accepted." in picked
+    assert "Noise floor" not in render_markdown(empty_report())

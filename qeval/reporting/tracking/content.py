@@ -13,11 +13,12 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import NamedTuple
 
-from qeval.compare.report import CandidateResult, Report, SliceKey, VariantSummary, Verdict
-from qeval.compare.slices import belongs
+from qeval.compare.report import CandidateResult, Report, VariantSummary
 from qeval.jsonl import dumps
 from qeval.record import RECORD_FILE, Record, folder_name, load_record
+from qeval.reporting import view
 from qeval.reporting.files import render_all
+from qeval.reporting.tracking.metrics import BASELINE_ID, comparison, costs, gating, quality
 from qeval.reporting.tracking.names import legal_names
 from qeval.reporting.tracking.privacy import Privacy, case_table, digest, redact_header, redact_report
 from qeval.reporting.visible import visible
@@ -27,8 +28,6 @@ RECORDS_FOLDER = "records"
 _PARAM_LIMIT = 250
 """Characters of a parameter that servers of any age take; a longer value is logged as its digest."""
 _TAG_LIMIT = 4_000
-_BASELINE_ID = "BASELINE"
-"""Stands in metric names for the first 8 characters of the baseline's run id, known once that run exists."""
 
 
 class RunContent(NamedTuple):
@@ -123,6 +122,7 @@ def _parent(frame: _Frame) -> _Draft:
             "qeval.decision": report.decision,
             "qeval.decisions": ", ".join(f"{c.candidate}: {c.decision}" for c in report.candidates),
             "qeval.exit_code": str(report.exit_code),
+            **({"qeval.picked": report.picked} if report.picked is not None else {}),
             "qeval.version": report.qeval_version,
             "qeval.model_fingerprint": report.model_fingerprint,
             "qeval.policy_digest": report.policy_digest,
@@ -157,12 +157,12 @@ def _child(frame: _Frame, variant: VariantSummary, record: Record | None) -> _Dr
             "qeval.platform": environment.platform,
             "qeval.python": environment.python,
             **{f"qeval.versions.{_tag_name(name)}": version for name, version in environment.versions.items()},
-            **({"qeval.decision": result.decision} if result else {}),
+            **(_outcome(report, result) if result else {}),
         },
         metrics={
-            **_costs(variant),
-            **_quality(report, variant, record),
-            **{name: value for verdict in gating(result) for name, value in _comparison(verdict).items()},
+            **costs(variant),
+            **quality(report, variant, record),
+            **{name: value for verdict in gating(result) for name, value in comparison(verdict).items()},
         },
         artifacts={"verdicts.json": dumps([v.model_dump(mode="json") for v in result.verdicts], indent=1)}
         if result
@@ -181,66 +181,13 @@ def _with_record(draft: _Draft, record: Record, privacy: Privacy) -> _Draft:
     )
 
 
-def gating(result: CandidateResult | None) -> list[Verdict]:
-    """Return the verdicts whose figures are headline metrics: all but the exploratory ones; none for the baseline."""
-    return [verdict for verdict in result.verdicts if verdict.role != "exploratory"] if result else []
+def _outcome(report: Report, result: CandidateResult) -> dict[str, str]:
+    picked = {} if report.picked is None else {"qeval.picked": _yes_no(result.candidate == report.picked)}
+    return {"qeval.decision": result.decision, "qeval.ended_early": _yes_no(view.ended_early(result)), **picked}
 
 
-def _costs(variant: VariantSummary) -> dict[str, float | None]:
-    proof = variant.proof
-    return {
-        "cost/storage_bytes": None if proof is None else proof.storage_bytes,
-        "cost/effective_bits": None if proof is None else proof.effective_bits,
-        "cost/peak_memory_bytes": variant.peak_memory_bytes,
-        "cost/tokens_per_s": variant.tokens_per_s,
-        "cost/run_s": variant.run_s,
-        "cost/load_s": variant.load_s,
-        "cases/total": variant.n_cases,
-        "cases/answered": variant.n_answered,
-    }
-
-
-def _quality(report: Report, variant: VariantSummary, record: Record | None) -> dict[str, float | None]:
-    """Return the variant's own pass rates: of every suite, and of the slices that gate where there is a record."""
-    counts = {SliceKey(suite=suite): count for suite, count in variant.suite_passed.items()}
-    if record:
-        keys = [verdict.slice for candidate in report.candidates for verdict in gating(candidate)]
-        counts |= {key: _count(key, record) for key in dict.fromkeys(keys)}
-    metrics: dict[str, float | None] = {}
-    for key, (passed, graded) in counts.items():
-        metrics[f"{_slice_path(key)}/pass_rate"] = passed / graded if graded else None
-        metrics[f"{_slice_path(key)}/n"] = graded
-    return metrics
-
-
-def _count(key: SliceKey, record: Record) -> tuple[int, int]:
-    tags = {(info.suite, info.case): info.tags for info in record.cases}
-    inside = [o for (suite, case), o in record.by_case().items() if belongs(key, suite, tags.get((suite, case), {}))]
-    passed = [outcome.passed() for outcome in inside]
-    return passed.count(True), len(passed) - passed.count(None)
-
-
-def _slice_path(key: SliceKey) -> str:
-    # A colon is legal in a metric name and '=' is not; a slash in a value would be a folder.
-    name = "all" if key.tag is None else f"{key.tag}:{key.value}".replace("/", "⁄")
-    return f"quality/{key.suite or 'all'}/{name}"
-
-
-def _comparison(verdict: Verdict) -> dict[str, float | None]:
-    """Return a verdict's figures, as far as they go under the names of MLflow's own comparison of evaluations."""
-    scorer = "/".join([verdict.metric, *_slice_path(verdict.slice).split("/")[1:]])
-    return {
-        f"compare/{_BASELINE_ID}/{scorer}/{name}": value
-        for name, value in {
-            "diff": verdict.difference,
-            "ci_low": verdict.low,
-            "ci_high": verdict.high,
-            "n_paired": verdict.n,
-            "losses": verdict.losses,
-            "gains": verdict.gains,
-            "p_harm": verdict.p_harm_adjusted,
-        }.items()
-    }
+def _yes_no(answer: bool) -> str:
+    return "yes" if answer else "no"
 
 
 def finite(metrics: Mapping[str, float | None]) -> dict[str, float]:
@@ -285,7 +232,7 @@ def _tag_name(name: str) -> str:
 
 def with_baseline(content: RunContent, baseline_run: str) -> RunContent:
     """Put the first 8 characters of the baseline's run id into the names of metrics that compare with it."""
-    before, after = f"compare/{_BASELINE_ID}/", f"compare/{baseline_run[:8]}/"
+    before, after = f"compare/{BASELINE_ID}/", f"compare/{baseline_run[:8]}/"
     return content._replace(
         metrics={
             (after + name.removeprefix(before) if name.startswith(before) else name): value

@@ -9,7 +9,7 @@ from qeval.compare.report import SliceKey
 from qeval.reporting.tracking.content import finite, tracked, with_baseline
 from qeval.reporting.tracking.privacy import case_table, redact_report
 from qeval.reporting.verdict import load_report, render_verdict
-from tests.reporting.fake import full_report, variant, verdict
+from tests.reporting.fake import full_report, picked_report, variant, verdict
 from tests.reporting.tracking.conftest import SECRET, secret_record, secret_report
 from tests.reporting.tracking.test_names import faults
 
@@ -138,3 +138,37 @@ def test_crosses_of_slices_are_counted_from_the_record(run_folder):
     nf4 = tracked(full_report(candidates=(crossed,), variants=(variant("nf4"),)), run_folder, "full").variants[0]
     [name] = [name for name in nf4.metrics if name.startswith("quality/longdoc/depth") and name.endswith("/n")]
     assert nf4.metrics[name] == 0
+
+
+def test_noise_and_what_would_settle_it_are_metrics(tmp_path):
+    nf4 = tracked(full_report(), tmp_path, "full").variants[1]
+    toolcalls = {
+        name.rpartition("/")[2]: value for name, value in nf4.metrics.items() if "/pass/toolcalls/all/" in name
+    }
+    assert toolcalls["baseline_flip_rate"] == 0.074
+    assert toolcalls["candidate_flip_rate"] == 0.1406
+    assert toolcalls["excess_churn"] == pytest.approx(4 / 32 - 1 / 16)
+    assert toolcalls["excess_churn_low"] < toolcalls["excess_churn"] < toolcalls["excess_churn_high"]
+    assert toolcalls["cases_needed"] == 1418
+    assert "smallest_detectable_pp" not in toolcalls
+    assert nf4.metrics["compare/BASELINE/pass/all/all/smallest_detectable_pp"] == pytest.approx(13.8)
+    assert "compare/BASELINE/pass/toolcalls/all/smallest_detectable_pp" in nf4.tags["qeval.undefined_metrics"]
+
+
+def test_a_settled_slice_needs_no_cases_and_that_is_not_undefined(tmp_path):
+    bf16 = tracked(full_report(), tmp_path, "full").variants[2]
+    assert not [name for name in bf16.metrics if name.endswith("cases_needed")]
+    assert "cases_needed" not in bf16.tags.get("qeval.undefined_metrics", "")
+
+
+def test_an_early_end_and_a_pick_are_tags(tmp_path):
+    run = tracked(full_report(), tmp_path, "full")
+    assert [v.tags.get("qeval.ended_early") for v in run.variants[:4]] == [None, "no", "no", "yes"]
+    assert "qeval.picked" not in run.parent.tags
+    picked = tracked(picked_report(), tmp_path, "full")
+    assert picked.parent.tags["qeval.picked"] == "nf4"
+    assert {v.name: v.tags.get("qeval.picked") for v in picked.variants[:3]} == {
+        "fp32": None,
+        "nf4": "yes",
+        "bf16": "no",
+    }
