@@ -61,14 +61,9 @@ def excess_text(verdict: Verdict) -> str:
 
 
 def flip_rate(verdict: Verdict) -> float | None:
-    """Return how often a run of one variant disagrees with a run of the other, as far as cases ran again.
-
-    Excess churn is this rate less the mean of both variants' own; without it, the share of changed pairs.
-    """
-    own = (verdict.baseline_self, verdict.candidate_self)
-    if verdict.excess_churn is None or own[0] is None or own[1] is None:
-        return share(verdict.losses + verdict.gains, verdict.n)
-    return min(max(verdict.excess_churn.estimate + (own[0].rate + own[1].rate) / 2, 0.0), 1.0)
+    """Return how often a run of one variant disagrees with one of the other; of cases that ran once, changed pairs."""
+    excess = verdict.excess_churn
+    return share(verdict.losses + verdict.gains, verdict.n) if excess is None else excess.flip_rate
 
 
 def self_text(flips: SelfFlips | None) -> str:

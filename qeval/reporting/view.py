@@ -146,11 +146,21 @@ def answered_text(variant: VariantSummary) -> str:
 
 
 def reason_text(candidate: CandidateResult, most: int = 2) -> str:
-    """Join the first reasons of a decision to one line and count the others."""
+    """Join the first reasons of a decision to one line, count the others, and say how the suites were ruled."""
     reasons = [reason.rstrip(".") for reason in candidate.reasons]
     if len(reasons) > most + 1:
         reasons = [*reasons[:most], f"and {len(reasons) - most} more reasons"]
-    return "; ".join(reasons) or DECISION_MEANING[candidate.decision].rstrip(".")
+    suites = suites_text(candidate)
+    said = "; ".join(reasons) or DECISION_MEANING[candidate.decision].rstrip(".")
+    return f"{said}. {suites}" if suites else said
+
+
+def suites_text(candidate: CandidateResult) -> str:
+    """Count the suites by ruling: `Suites: 3 equivalent, 2 inconclusive of 5`; empty under two suites."""
+    rulings = Counter(verdict.ruling for verdict in candidate.verdicts if verdict.role == "suite")
+    if rulings.total() < 2:
+        return ""
+    return f"Suites: {', '.join(f'{rulings[r]} {r}' for r in _RULING_ORDER if rulings[r])} of {rulings.total()}"
 
 
 class SampledRow(NamedTuple):

@@ -79,15 +79,16 @@ def verdict(suite: str | None = None, **changes: Any) -> Verdict:
         "cases_needed": None,
         "baseline_self": SelfFlips(n=24, flips=1, changed_texts=3, divergences=3, rate=1 / 24),
         "candidate_self": SelfFlips(n=24, flips=2, changed_texts=5, divergences=6, rate=2 / 24),
-        "excess_churn": _excess((losses + gains) / n - 1 / 16) if n else None,
+        "excess_churn": _excess(min(1.0, (losses + gains) / n)) if n else None,
         "stable": Stratum(n=21, losses=losses // 2, gains=0),
         "unstable": Stratum(n=3, losses=min(losses, 1), gains=min(gains, 1)),
     }
     return Verdict(**(fields | changes))
 
 
-def _excess(estimate: float) -> ExcessChurn:
-    return ExcessChurn(estimate=estimate, low=estimate - 0.08, high=estimate + 0.08)
+def _excess(flip_rate: float) -> ExcessChurn:
+    estimate = flip_rate - 1 / 16
+    return ExcessChurn(flip_rate=flip_rate, estimate=estimate, low=estimate - 0.08, high=estimate + 0.08)
 
 
 def once(verdict: Verdict) -> Verdict:

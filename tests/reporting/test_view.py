@@ -30,3 +30,13 @@ def test_the_picked_candidate_is_named_with_the_reason():
 
 def test_only_a_run_ended_by_what_it_showed_counts_as_ended_early(report):
     assert [c.candidate for c in report.candidates if view.ended_early(c)] == ["int8+kv=int4"]
+
+
+def test_the_suites_are_counted_by_ruling():
+    rulings = {"a": "inconclusive", "b": "equivalent", "c": "equivalent"}
+    rows = [verdict(name, role="suite", ruling=ruling) for name, ruling in rulings.items()]
+    one = picked_report().candidates[0]
+    many, few = (one.model_copy(update={"verdicts": (verdict(), *rows[:n])}) for n in (3, 1))
+    assert view.suites_text(many) == "Suites: 1 inconclusive, 2 equivalent of 3"
+    assert view.suites_text(few) == ""
+    assert view.reason_text(many).endswith(". Suites: 1 inconclusive, 2 equivalent of 3")
