@@ -11,7 +11,7 @@ from qeval import __version__
 from qeval.compare.changed import changed_cases
 from qeval.compare.comparability import compare_headers
 from qeval.compare.decision import EXIT_CODES, decide, worst
-from qeval.compare.identical import identity_notes, is_identical
+from qeval.compare.identical import copied_answers, identity_notes, is_identical
 from qeval.compare.limits import Checked, check_limits
 from qeval.compare.pairs import Pairing, Scored, other_metrics, pair_records, score
 from qeval.compare.plan import plan_metric, plan_slices
@@ -115,7 +115,8 @@ def _compare(ours: _Own, theirs: _Own, policy: Policy, required: bool) -> _Compa
     found = compare_headers(baseline, candidate, pairing.pairs)
     # Pairs that were not shown the same are not pairs: no verdict is drawn from them.
     readable = not found.faults
-    comparability = found.model_copy(update={"faults": (*found.faults, *ours.faults, *theirs.faults)})
+    copied = copied_answers(baseline, candidate, pairing.pairs) if readable else ()
+    comparability = found.model_copy(update={"faults": (*found.faults, *copied, *ours.faults, *theirs.faults)})
     scored = score(pairing.pairs, "pass")
     verdicts = tuple(_verdicts(ours, theirs, scored, policy)) if readable else ()
     limits = check_limits(policy.limits, scored) if readable else Checked((), ())
