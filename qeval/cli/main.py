@@ -9,7 +9,7 @@ from typing import Annotated
 import typer
 
 from qeval import __version__
-from qeval.cli import compare, formats, models, run, schemas, suites, track
+from qeval.cli import compare, formats, models, run, schemas, selftest, suites, track
 from qeval.cli.output import fail, print_json
 from qeval.errors import ExitCode, QevalError, UsageError
 
@@ -30,6 +30,7 @@ app.add_typer(models.app, name="models")
 app.add_typer(suites.app, name="suites")
 app.add_typer(track.app, name="track")
 app.command("schemas")(schemas.schemas)
+app.command("selftest")(selftest.selftest)
 
 
 def _version(wanted: bool) -> None:

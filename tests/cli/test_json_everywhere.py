@@ -45,6 +45,7 @@ def arguments(command: tuple[str, ...], folder: Path, tmp_path: Path) -> list[ob
         ("models", "list"): [],
         ("run",): [folder / "plan.yaml", "--out", tmp_path / "out", "--no-track"],
         ("schemas",): [tmp_path],
+        ("selftest",): ["--out", folder],
         ("suites", "check"): [folder / "capitals"],
         ("suites", "list"): [],
         ("track", "push"): [tmp_path / "nothing-here"],
