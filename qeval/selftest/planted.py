@@ -12,6 +12,7 @@ from qeval.runner.plan import VariantEntry
 from qeval.selftest.copies import linked_copy
 from qeval.selftest.damage import damaged_copy, noise, one_nan, projections
 from qeval.selftest.faults import with_another_template, with_first_token_dropped
+from qeval.units import percent
 
 MODEL = "smollm2-135m"
 BASELINE = "fp32"
@@ -89,9 +90,9 @@ def _damages(*, quick: bool) -> tuple[Planted, ...]:
     """
     return (
         Planted("fp32-repeat", "nothing: fp32 a second time (A/A)", ("accepted",), IDENTICAL),
-        Planted("damage-3", "a small damage: NOISE3", _STOPPED, make=_noisy(0.15)),
-        Planted("damage-8", "a damage: NOISE8", _STOPPED if quick else ("regressed",), make=_noisy(0.3)),
-        Planted("damage-30", "a large damage: NOISE30", ("regressed",), make=_noisy(0.5)),
+        _noisy("damage-3", 0.06, _STOPPED),
+        _noisy("damage-8", 0.10, _STOPPED if quick else ("regressed",)),
+        _noisy("damage-30", 0.17, ("regressed",)),
     )
 
 
@@ -114,8 +115,12 @@ def _prompts() -> tuple[Planted, ...]:
     )
 
 
-def _noisy(share: float) -> MakeModel:
-    return lambda source, target: damaged_copy(source, target, projections(LAYERS), noise(share))
+def _noisy(name: str, share: float, allowed: tuple[DecisionRuling, ...]) -> Planted:
+    def make(source: Path, target: Path) -> Path:
+        return damaged_copy(source, target, projections(LAYERS), noise(share))
+
+    where = f"layers {LAYERS.start} to {LAYERS.stop - 1}"
+    return Planted(name, f"noise of {percent(share, 0)} in the weights of {where}", allowed, make=make)
 
 
 def _broken(source: Path, target: Path) -> Path:

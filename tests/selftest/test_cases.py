@@ -6,7 +6,6 @@ import pytest
 import regex
 
 from qeval.selftest.cases import KINDS, generate, write_suite
-from qeval.selftest.planted import arms
 from qeval.suites.load import load_suite
 
 
@@ -83,10 +82,3 @@ def test_the_suite_loads_and_each_case_is_a_cluster_of_its_own(tmp_path):
     suite = load_suite(write_suite(tmp_path / "suite", 100))
     assert len(suite.cases) == 600
     assert all(case.cluster is None for case in suite.cases)
-
-
-@pytest.mark.parametrize("quick", [False, True])
-def test_what_is_planted_has_names_of_its_own_and_a_baseline_that_can_be_told_apart(quick):
-    for arm in arms(quick=quick):
-        names = ["fp32", *(one.name for one in arm.planted), *arm.more]
-        assert len(set(names)) == len(names)
