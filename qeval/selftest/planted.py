@@ -85,7 +85,7 @@ def arms(*, quick: bool) -> tuple[Arm, ...]:
 def _damages(*, quick: bool) -> tuple[Planted, ...]:
     """Return damage of three sizes, and none.
 
-    The amounts of noise were chosen by their measured loss over all cases of the suite (docs/selftest.md). Quick, there
+    The amounts of noise were chosen by their measured loss on the cases of `--quick` (docs/selftest.md). Quick, there
     are too few cases to prove the two smaller losses, so they may stay open; they are accepted in neither.
     """
     return (
