@@ -34,8 +34,13 @@ def test_the_exit_code_and_the_json_line_say_whether_every_row_is_right(right, c
 
 
 def test_quick_is_handed_on(monkeypatch, tmp_path):
-    asked = []
-    monkeypatch.setattr(module, "run_selftest", lambda *_, quick: asked.append(quick) or [made(right=True)])
+    asked: list[bool] = []
+
+    def run(*_, quick):
+        asked.append(quick)
+        return [made(right=True)]
+
+    monkeypatch.setattr(module, "run_selftest", run)
     qeval_entry("selftest", "--out", tmp_path / "out", "--quick")
     assert asked == [True]
 

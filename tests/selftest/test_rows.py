@@ -10,6 +10,7 @@ from qeval.compare.policy import Policy
 from qeval.errors import UsageError
 from qeval.record import folder_name
 from qeval.runner.process import Ended
+from qeval.runner.progress import watcher_for
 from qeval.runner.run import VariantRun
 from qeval.selftest.faults import save_record
 from qeval.selftest.planted import IDENTICAL, Planted
@@ -124,4 +125,4 @@ def test_stored_runs_become_rows_and_reports(tmp_path):
 def test_a_folder_that_holds_something_is_refused(tmp_path):
     (tmp_path / "plan.json").write_text("{}")
     with pytest.raises(UsageError, match="is not empty"):
-        run_selftest(tmp_path, None)
+        run_selftest(tmp_path, watcher_for(Console(file=io.StringIO())))
