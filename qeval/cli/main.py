@@ -9,7 +9,7 @@ from typing import Annotated
 import typer
 
 from qeval import __version__
-from qeval.cli import compare, formats, models, power, run, schemas, suites, track
+from qeval.cli import compare, formats, models, power, run, schemas, selftest, suites, track
 from qeval.cli.output import fail, print_json
 from qeval.errors import ExitCode, QevalError, UsageError
 
@@ -31,6 +31,7 @@ app.add_typer(suites.app, name="suites")
 app.add_typer(track.app, name="track")
 app.command("power")(power.power)
 app.command("schemas")(schemas.schemas)
+app.command("selftest")(selftest.selftest)
 
 
 def _version(wanted: bool) -> None:

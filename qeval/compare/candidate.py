@@ -9,7 +9,7 @@ from typing import NamedTuple
 from qeval.compare.changed import changed_cases
 from qeval.compare.comparability import compare_headers
 from qeval.compare.decision import decide
-from qeval.compare.identical import identity_notes, is_identical
+from qeval.compare.identical import copied_answers, identity_notes, is_identical
 from qeval.compare.levels import Levels, levels
 from qeval.compare.limits import Checked, check_limits
 from qeval.compare.noise import Own, OwnChanges, own_changes, self_faults
@@ -53,7 +53,8 @@ def compare_candidate(ours: OwnRecord, theirs: OwnRecord, policy: Policy, alpha:
     found = compare_headers(baseline, candidate, pairing.pairs)
     # Pairs that were not shown the same are not pairs: no verdict is drawn from them.
     readable = not found.faults
-    comparability = found.model_copy(update={"faults": (*found.faults, *ours.faults, *theirs.faults)})
+    copied = copied_answers(baseline, candidate, pairing.pairs) if readable else ()
+    comparability = found.model_copy(update={"faults": (*found.faults, *copied, *ours.faults, *theirs.faults)})
     scored = score(pairing.pairs, "pass")
     at = levels(alpha, candidate.header.stopping)
     verdicts = tuple(_verdicts(ours, theirs, scored, policy, at)) if readable else ()

@@ -46,6 +46,7 @@ def arguments(command: tuple[str, ...], folder: Path, tmp_path: Path) -> list[ob
         ("power",): [],
         ("run",): [folder / "plan.yaml", "--out", tmp_path / "out", "--no-track"],
         ("schemas",): [tmp_path],
+        ("selftest",): ["--out", folder],
         ("suites", "check"): [folder / "capitals"],
         ("suites", "list"): [],
         ("track", "push"): [tmp_path / "nothing-here"],

@@ -8,8 +8,8 @@ from typing import Any
 
 import pytest
 
+from qeval.selftest.damage import damaged_copy, noise, projections, two_bits
 from tests.real.conftest import Run, run_plan_file, write_plan
-from tests.real.damage import damaged_copy, noise, two_bits
 from tests.real.short_suite import write_short_suite
 
 pytestmark = pytest.mark.slow
@@ -19,9 +19,9 @@ pytestmark = pytest.mark.slow
 def planted(tmp_path_factory: pytest.TempPathFactory, model_folder: Path) -> tuple[Run, dict[str, Any]]:
     folder = tmp_path_factory.mktemp("planted")
     copies = {
-        "noise-on-a-few-layers": damaged_copy(model_folder, folder / "noise", range(10, 14), noise(0.3)),
-        "one-layer-at-2-bits": damaged_copy(model_folder, folder / "one", [12], two_bits),
-        "ten-layers-at-2-bits": damaged_copy(model_folder, folder / "ten", range(10, 20), two_bits),
+        "noise-on-a-few-layers": damaged_copy(model_folder, folder / "noise", projections(range(10, 14)), noise(0.3)),
+        "one-layer-at-2-bits": damaged_copy(model_folder, folder / "one", projections([12]), two_bits),
+        "ten-layers-at-2-bits": damaged_copy(model_folder, folder / "ten", projections(range(10, 20)), two_bits),
     }
     entries = [{"name": name, "format": "fp32", "model": str(path)} for name, path in copies.items()]
     repeat = {"name": "fp32-repeat", "format": "fp32"}

@@ -1,0 +1,55 @@
+"""`qeval selftest`: planted damage and faults, and what the gate makes of them on this machine."""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from qeval.cli.output import Json, console, print_json, progress_console
+from qeval.errors import ExitCode
+
+
+def selftest(
+    out: Annotated[
+        Path | None, typer.Option(help="A new folder for records and reports. Default: one in runs, named by the time.")
+    ] = None,
+    quick: Annotated[
+        bool, typer.Option("--quick", help="Fewer cases: small damage may then stay inconclusive.")
+    ] = False,
+    as_json: Json = False,
+) -> None:
+    """Plant damage and faults in the embedded model, and show whether the gate stops each. Ends with 0 if it does.
+
+    Needs about 3 GB of disk while it runs.
+
+    **Examples**
+
+    `qeval selftest`
+
+    `qeval selftest --quick --json`
+    """
+    from qeval.job import now
+    from qeval.runner.progress import watcher_for
+    from qeval.selftest.run import run_selftest
+    from qeval.selftest.table import render_table
+
+    folder = out or Path("runs") / f"selftest-{now().replace(':', '-').removesuffix('+00-00')}"
+    try:
+        with watcher_for(progress_console()) as watcher:
+            rows = run_selftest(folder, watcher, quick=quick)
+    except KeyboardInterrupt:
+        sys.stderr.write("interrupted. A self-test is not resumed: start it again with another --out.\n")
+        if as_json:
+            print_json({"error": "interrupted", "out": str(folder), "exit_code": int(ExitCode.INTERRUPTED)})
+        raise typer.Exit(int(ExitCode.INTERRUPTED)) from None
+    target = console(as_json=as_json)
+    target.print(render_table(rows))
+    target.print(f"reports  {folder}", highlight=False, markup=False, soft_wrap=True)
+    code = 0 if all(row.as_it_should_be for row in rows) else 1
+    if as_json:
+        shown = [row.model_dump(mode="json") for row in rows]
+        print_json({"as_it_should_be": code == 0, "rows": shown, "out": str(folder), "exit_code": code})
+    raise typer.Exit(code)
