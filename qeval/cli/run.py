@@ -49,6 +49,9 @@ def run(
     device: Annotated[str | None, typer.Option(help="auto, cpu, cuda or mps. Default: auto.")] = None,
     batch_size: Annotated[int | None, typer.Option(help="Cases that are answered together. Default: 64.")] = None,
     threads: Annotated[int | None, typer.Option(help="CPU threads. Default: the cores this process may use.")] = None,
+    head: Annotated[
+        str | None, typer.Option(help="model, or fp32: logits of every variant in fp32, without exact ties.")
+    ] = None,
     time_limit: Annotated[float | None, typer.Option(help="Seconds after which a variant is ended.")] = None,
     resume: Annotated[bool, typer.Option("--resume", help="Finish an interrupted run in the same --out.")] = False,
     dry_run: Annotated[
@@ -91,6 +94,7 @@ def run(
         "device": device,
         "batch_size": batch_size,
         "threads": threads,
+        "head": head,
         "time_limit_s": time_limit,
         "allow_remote_code": allow_remote_code or None,
         "allow_pickle": allow_pickle or None,

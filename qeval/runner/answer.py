@@ -7,7 +7,7 @@ from collections.abc import Callable
 from datetime import UTC, datetime
 from typing import NamedTuple
 
-from qeval.engines.base import DECODING, Engine, Generation, Prompt
+from qeval.engines.base import Engine, Generation, Prompt
 from qeval.errors import UsageError
 from qeval.evidence import ModelInfo, Proof
 from qeval.grading import Question, grade_outcome
@@ -25,6 +25,7 @@ from qeval.record import (
 )
 from qeval.runner.batches import Batch, batches_digest, plan_batches, plan_self_check
 from qeval.runner.case_info import case_info
+from qeval.runner.decoding import recorded_decoding
 from qeval.runner.environment import (
     device_peak_memory_bytes,
     peak_memory_bytes,
@@ -179,6 +180,7 @@ def _load(task: Task) -> Loaded:
         return Loaded(scripted, ModelInfo(name="script", fingerprint=script_identity(task.script)))
     import torch
 
+    from qeval.engines.head import compute_head_in_fp32
     from qeval.engines.transformers import TransformersEngine
     from qeval.models.identity import model_info
     from qeval.variants.load import load_variant
@@ -188,9 +190,10 @@ def _load(task: Task) -> Loaded:
     torch.set_num_threads(task.threads)
     torch.manual_seed(task.seed)
     loaded = load_variant(task.spec, task.model, task.device)
+    notes = (*loaded.notes, *(compute_head_in_fp32(loaded.model) if task.head == "fp32" else ()))
     engine = TransformersEngine(loaded.model, loaded.tokenizer, task.device)
     model = model_info(task.model, loaded.tokenizer, engine.context_tokens)
-    return Loaded(engine, model, loaded.proof, loaded.notes)
+    return Loaded(engine, model, loaded.proof, notes)
 
 
 def _header(task: Task, loaded: Loaded, batches: list[Batch]) -> RecordHeader:
@@ -204,7 +207,7 @@ def _header(task: Task, loaded: Loaded, batches: list[Batch]) -> RecordHeader:
             suite.name: SuiteInfo(version=suite.version, size=suite.size, digest=suite.digest, n_cases=len(suite.cases))
             for suite in task.suites
         },
-        decoding={**DECODING, "seed": task.seed, "batch_size": task.batch_size, "batch_tokens": task.batch_tokens},
+        decoding=recorded_decoding(task),
         batches=batches_digest(batches),
         level=engine.level,
         rendering=engine.rendering,

@@ -8,7 +8,9 @@ from typing import Any, Literal
 
 from pydantic import Field, field_validator
 
+from qeval.engines.head import HeadRule
 from qeval.errors import UsageError, did_you_mean, unknown_name
+from qeval.runner.decoding import check_decoding
 from qeval.strict import Strict, load_yaml
 from qeval.suites.case import Size, Suite
 from qeval.suites.load import load_suites
@@ -53,6 +55,8 @@ class PlanFile(Strict):
     time_limit_s: float | None = Field(default=None, gt=0)
     """A variant that takes longer is ended and counts as missing."""
     seed: int = 0
+    head: HeadRule = "model"
+    """What the output head of every variant computes in: what the model says, or `fp32`, which parts exact ties."""
     allow_remote_code: bool = False
     allow_pickle: bool = False
 
@@ -127,8 +131,10 @@ def resolve_plan(file: PlanFile) -> Plan:
     """Check a plan and load what it names, except models.
 
     Raises:
-        UsageError: unknown variant, suite or baseline, a variant named twice, a script that is missing.
+        UsageError: unknown variant, suite or baseline, a variant named twice, a script that is missing, decoding that
+            the engine does not have.
     """
+    check_decoding(file)
     device = detect_device(file.device)
     variants = _variants(file)
     baseline = _baseline_name(file, variants, device)

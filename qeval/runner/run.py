@@ -104,6 +104,7 @@ def _task(
         batch_tokens=plan.file.batch_tokens,
         self_check=plan.file.self_check,
         seed=plan.file.seed,
+        head=plan.file.head,
         script=plan.script,
         resume=resume,
     )

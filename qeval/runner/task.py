@@ -5,6 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Literal, NamedTuple
 
+from qeval.engines.head import HeadRule
 from qeval.models.resolved import ResolvedModel
 from qeval.record import State
 from qeval.suites.case import Suite
@@ -27,6 +28,7 @@ class Task(NamedTuple):
     batch_tokens: int
     self_check: float
     seed: int
+    head: HeadRule
     script: Path | None
     resume: bool
 

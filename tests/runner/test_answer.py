@@ -32,6 +32,7 @@ def make_task(folder: Path, name: str = "fp32", **changes: Any) -> Task:
         batch_tokens=100_000,
         self_check=0.25,
         seed=0,
+        head="model",
         script=plan.script,
         resume=False,
     )
