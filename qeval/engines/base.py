@@ -64,3 +64,6 @@ class Engine(Protocol):
 
     def answer(self, prompts: Sequence[Prompt], on_step: OnStep) -> list[Generation]:
         """Answer a batch, in order; a trouble of one case is its own `Generation`, never an exception."""
+
+    def batch_mates(self, seed: int) -> float | None:
+        """Return the largest move of a logit of a row when only its batch mates change; None where not tested."""

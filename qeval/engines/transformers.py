@@ -13,6 +13,7 @@ from collections.abc import Sequence
 from typing import Any, NamedTuple
 
 from qeval.engines.base import DECODING, Generation, OnStep, Prompt
+from qeval.engines.batch_mates import largest_move
 from qeval.engines.prefill import Prefill
 from qeval.engines.render import Renderer, probe
 from qeval.errors import is_out_of_memory
@@ -76,6 +77,10 @@ class TransformersEngine:
                 raise
             return [Generation(status="out_of_memory", detail=f"batch of {len(prompts)}: {error}") for _ in prompts]
         return [self._generation(row) for row in rows]
+
+    def batch_mates(self, seed: int) -> float | None:
+        """Run the batch-mate test on seeded token ids; None where logits are not finite."""
+        return largest_move(self._model, self._device, seed)
 
     def _decode(self, prompts: Sequence[Prompt], on_step: OnStep) -> list[RowResult]:
         import torch

@@ -8,6 +8,7 @@ from datetime import UTC, datetime
 from typing import NamedTuple
 
 from qeval.engines.base import Engine, Generation, Prompt
+from qeval.engines.batch_mates import batch_mates_notes
 from qeval.errors import UsageError
 from qeval.evidence import ModelInfo, Proof
 from qeval.grading import Question, grade_outcome
@@ -59,10 +60,11 @@ def run_task(task: Task, say: Say, clock: Clock) -> None:
         load_s=clock() - started,
         memory_after_load_bytes=resident_memory_bytes(),
     )
+    moved = engine.batch_mates(task.seed)
     say(Stage("reading cases"))
     prompts = [engine.render(suite.name, case) for suite in task.suites for case in suite.cases]
     batches = _plan(task, engine, prompts)
-    header = _header(task, loaded, batches)
+    header = _header(task, loaded, batches, moved)
     kept = _begin(task, header, batches)
     header = header.model_copy(update={"measurements": _continued(kept.measurements, measured)})
     save_header(task.folder, header)
@@ -196,7 +198,7 @@ def _load(task: Task) -> Loaded:
     return Loaded(engine, model, loaded.proof, notes)
 
 
-def _header(task: Task, loaded: Loaded, batches: list[Batch]) -> RecordHeader:
+def _header(task: Task, loaded: Loaded, batches: list[Batch], moved: float | None) -> RecordHeader:
     engine = loaded.engine
     return RecordHeader(
         variant=task.name,
@@ -212,6 +214,7 @@ def _header(task: Task, loaded: Loaded, batches: list[Batch]) -> RecordHeader:
         level=engine.level,
         rendering=engine.rendering,
         proof=loaded.proof,
-        notes=loaded.notes,
+        notes=(*loaded.notes, *batch_mates_notes(task.spec, moved)),
+        batch_mates=moved,
         environment=read_environment(task.device, task.threads),
     )

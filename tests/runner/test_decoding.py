@@ -2,14 +2,19 @@
 
 from __future__ import annotations
 
+from io import StringIO
 from pathlib import Path
 from typing import Any
 
 import pytest
+from rich.console import Console
 
+from qeval.compare.build import build_report
+from qeval.compare.policy import Policy
 from qeval.errors import UsageError
 from qeval.models.locate import resolve
 from qeval.record import Record, load_record
+from qeval.reporting.terminal import print_report
 from qeval.runner.answer import run_task
 from qeval.runner.plan import PlanFile, resolve_plan
 from qeval.runner.task import Task
@@ -56,3 +61,18 @@ def test_the_head_rule_is_in_force_and_in_the_record_and_the_proof_does_not_coun
     }
     answers = [[outcome.token_ids for outcome in record.outcomes] for record in (plain, in_fp32)]
     assert answers[0] != answers[1]
+
+
+def test_the_batch_mate_test_is_in_the_record_and_what_it_finds_is_a_warning_on_the_terminal(
+    tmp_path: Path, tiny_model_folder: Path
+) -> None:
+    plain, int8 = (run(tiny_task(tmp_path / name, tiny_model_folder, name)) for name in ("fp32", "int8"))
+    assert plain.header.batch_mates == 0
+    assert int8.header.batch_mates is not None
+    assert int8.header.batch_mates > 0
+    assert plain.header.notes == ()
+    (note,) = int8.header.notes
+    assert f"by up to {int8.header.batch_mates:.2g}, " in note
+    shown = StringIO()
+    print_report(build_report(plain, [int8], Policy(), created_at="t"), Console(file=shown, width=400))
+    assert f"int8: {note}" in shown.getvalue()
