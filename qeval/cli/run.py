@@ -49,6 +49,10 @@ def run(
     device: Annotated[str | None, typer.Option(help="auto, cpu, cuda or mps. Default: auto.")] = None,
     batch_size: Annotated[int | None, typer.Option(help="Cases that are answered together. Default: 64.")] = None,
     threads: Annotated[int | None, typer.Option(help="CPU threads. Default: the cores this process may use.")] = None,
+    temperature: Annotated[
+        float | None, typer.Option(help="Draw answers at this temperature. Default: 0, greedy.")
+    ] = None,
+    samples: Annotated[int | None, typer.Option(help="Answers to each case at a temperature above 0.")] = None,
     head: Annotated[
         str | None, typer.Option(help="model, or fp32: logits of every variant in fp32, without exact ties.")
     ] = None,
@@ -94,6 +98,8 @@ def run(
         "device": device,
         "batch_size": batch_size,
         "threads": threads,
+        "temperature": temperature,
+        "samples": samples,
         "head": head,
         "time_limit_s": time_limit,
         "allow_remote_code": allow_remote_code or None,

@@ -9,6 +9,7 @@ from typing import NamedTuple
 
 from qeval.engines.base import Engine, Generation, Prompt
 from qeval.engines.batch_mates import batch_mates_notes
+from qeval.engines.sampling import seed_batch
 from qeval.errors import UsageError
 from qeval.evidence import ModelInfo, Proof
 from qeval.grading import Question, grade_outcome
@@ -74,6 +75,8 @@ def run_task(task: Task, say: Say, clock: Clock) -> None:
         if (batch.repeat, batch.number) in kept.batches:
             continue
         batch_started = clock()
+        if task.temperature:
+            seed_batch(task.seed, batch.repeat, batch.number)
         outcomes = _answer(engine, batch, say)
         append_lines(task.folder / OUTCOMES_FILE, [outcome.model_dump(mode="json") for outcome in outcomes])
         measured = _measured(header.measurements, outcomes, clock() - batch_started)
@@ -84,12 +87,18 @@ def run_task(task: Task, say: Say, clock: Clock) -> None:
 
 
 def _plan(task: Task, engine: Engine, prompts: list[Prompt]) -> list[Batch]:
-    """Plan both passes; cases that cannot fit in the context come last, as a batch that is only written down."""
+    """Plan the first pass and the self check, or a pass for each sample.
+
+    Cases that cannot fit in the context come last in a pass, as a batch that is only written down.
+    """
     fitting = [prompt for prompt in prompts if not _too_long(engine, prompt)]
     first = plan_batches(fitting, task.batch_size, task.batch_tokens)
-    second = plan_self_check(fitting, task.self_check, task.batch_size, task.batch_tokens, task.seed)
+    # Samples are repeats already.
+    self_check = 0.0 if task.temperature else task.self_check
+    second = plan_self_check(fitting, self_check, task.batch_size, task.batch_tokens, task.seed)
     refused = tuple(prompt for prompt in prompts if _too_long(engine, prompt))
-    return [*first, *second, *([Batch(0, len(first), refused)] if refused else [])]
+    whole = [*first, *([Batch(0, len(first), refused)] if refused else [])]
+    return [*(batch._replace(repeat=sample) for sample in range(task.samples) for batch in whole), *second]
 
 
 def _begin(task: Task, header: RecordHeader, batches: list[Batch]) -> Kept:
@@ -193,7 +202,7 @@ def _load(task: Task) -> Loaded:
     torch.manual_seed(task.seed)
     loaded = load_variant(task.spec, task.model, task.device)
     notes = (*loaded.notes, *(compute_head_in_fp32(loaded.model) if task.head == "fp32" else ()))
-    engine = TransformersEngine(loaded.model, loaded.tokenizer, task.device)
+    engine = TransformersEngine(loaded.model, loaded.tokenizer, task.device, task.temperature)
     model = model_info(task.model, loaded.tokenizer, engine.context_tokens)
     return Loaded(engine, model, loaded.proof, notes)
 

@@ -57,7 +57,7 @@ class Estimate(Strict):
 def estimate_plan(plan: Plan) -> Estimate:
     """Estimate a plan; unknown figures are None, never a number."""
     cases = [case for suite in plan.suites for case in suite.cases]
-    repeated = 1 + plan.file.self_check
+    repeated = plan.file.samples if plan.file.temperature else 1 + plan.file.self_check
     characters = sum(len(message.content) for case in cases for message in case.messages)
     prompt_tokens = round(repeated * characters / _CHARACTERS_PER_TOKEN)
     answer_tokens = round(repeated * _ANSWER_SHARE * sum(case.max_new_tokens for case in cases))

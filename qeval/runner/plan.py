@@ -55,6 +55,10 @@ class PlanFile(Strict):
     time_limit_s: float | None = Field(default=None, gt=0)
     """A variant that takes longer is ended and counts as missing."""
     seed: int = 0
+    temperature: float = Field(default=0, ge=0, le=10)
+    """0: greedy; above it every token is drawn by its probability, with nothing cut off."""
+    samples: int = Field(default=1, ge=1, le=1000)
+    """How often every case is answered at a temperature above 0."""
     head: HeadRule = "model"
     """What the output head of every variant computes in: what the model says, or `fp32`, which parts exact ties."""
     allow_remote_code: bool = False

@@ -105,6 +105,8 @@ def _task(
         self_check=plan.file.self_check,
         seed=plan.file.seed,
         head=plan.file.head,
+        temperature=plan.file.temperature,
+        samples=plan.file.samples,
         script=plan.script,
         resume=resume,
     )

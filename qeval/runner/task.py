@@ -29,6 +29,8 @@ class Task(NamedTuple):
     self_check: float
     seed: int
     head: HeadRule
+    temperature: float
+    samples: int
     script: Path | None
     resume: bool
 

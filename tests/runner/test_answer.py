@@ -33,6 +33,8 @@ def make_task(folder: Path, name: str = "fp32", **changes: Any) -> Task:
         self_check=0.25,
         seed=0,
         head="model",
+        temperature=0,
+        samples=1,
         script=plan.script,
         resume=False,
     )

@@ -13,7 +13,7 @@ from qeval.compare.build import build_report
 from qeval.compare.policy import Policy
 from qeval.errors import UsageError
 from qeval.models.locate import resolve
-from qeval.record import Record, load_record
+from qeval.record import OUTCOMES_FILE, Record, load_record
 from qeval.reporting.terminal import print_report
 from qeval.runner.answer import run_task
 from qeval.runner.plan import PlanFile, resolve_plan
@@ -42,9 +42,17 @@ def run(task: Task) -> Record:
     return load_record(task.folder)
 
 
-@pytest.mark.parametrize(("asked", "said"), [({"head": "fp32"}, "the scripted engine has no output head")])
-def test_the_scripted_engine_has_no_logits_to_decode_otherwise(asked: dict[str, Any], said: str) -> None:
-    file = PlanFile(model="scripted", variants=("fp32",), engine="scripted", script="script.yaml", **asked)
+@pytest.mark.parametrize(
+    ("asked", "said"),
+    [
+        ({"engine": "scripted", "head": "fp32"}, "the scripted engine has no output head"),
+        ({"engine": "scripted", "temperature": 0.7}, "the scripted engine reads its answers"),
+        ({"samples": 2}, "greedy answers are all alike. Set a temperature above 0"),
+        ({"temperature": 1e-9}, "temperature 1e-09: it must be 0, which is greedy, or at least 0.01"),
+    ],
+)
+def test_decoding_that_cannot_be_is_refused_before_anything_loads(asked: dict[str, Any], said: str) -> None:
+    file = PlanFile(model="any", variants=("fp32",), **asked)
     with pytest.raises(UsageError, match=said):
         resolve_plan(file)
 
@@ -76,3 +84,52 @@ def test_the_batch_mate_test_is_in_the_record_and_what_it_finds_is_a_warning_on_
     shown = StringIO()
     print_report(build_report(plain, [int8], Policy(), created_at="t"), Console(file=shown, width=400))
     assert f"int8: {note}" in shown.getvalue()
+
+
+def sampled(folder: Path, model: Path, **changes: Any) -> Task:
+    """A task whose two batches of six cases are answered three times; a self check is asked for and left out."""
+    return tiny_task(folder, model, temperature=1.0, samples=3)._replace(self_check=0.5, **changes)
+
+
+def drawn(record: Record, sample: int) -> list[tuple[int, ...]]:
+    return [outcome.token_ids for outcome in record.by_case(sample).values()]
+
+
+def test_every_sample_answers_the_same_batches_with_draws_of_its_own_that_the_seed_gives_again(
+    tmp_path: Path, tiny_model_folder: Path
+) -> None:
+    first, again, other = (
+        run(sampled(tmp_path / name, tiny_model_folder, seed=seed)) for name, seed in (("a", 5), ("b", 5), ("c", 6))
+    )
+    assert first.outcomes == again.outcomes
+    assert [drawn(first, 0) != drawn(other, 0), drawn(first, 0) != drawn(first, 1)] == [True, True]
+    assert drawn(first, 1) != drawn(first, 2)
+    assert sorted({outcome.repeat for outcome in first.outcomes}) == [0, 1, 2]
+    for sample in (1, 2):
+        assert {key: outcome.batch for key, outcome in first.by_case(sample).items()} == {
+            key: outcome.batch for key, outcome in first.by_case().items()
+        }
+    sampling = {"do_sample": True, "temperature": 1.0, "samples": 3, "top_p": 1.0, "top_k": 0}
+    assert first.header.decoding.items() >= sampling.items()
+
+
+def test_a_resumed_run_draws_what_an_undisturbed_one_does(tmp_path: Path, tiny_model_folder: Path) -> None:
+    task = sampled(tmp_path / "run", tiny_model_folder)
+    whole = run(task)
+    path = task.folder / OUTCOMES_FILE
+    written = path.read_bytes()
+    path.write_bytes(written[: int(0.4 * len(written))])
+    resumed = run(task._replace(resume=True))
+    assert path.read_bytes() == written
+    assert resumed.header.model_copy(update={"measurements": whole.header.measurements}) == whole.header
+
+
+def test_a_case_too_long_for_the_context_is_written_down_for_every_sample(
+    tmp_path: Path, tiny_model_folder: Path
+) -> None:
+    task = sampled(tmp_path / "run", tiny_model_folder)
+    (suite,) = task.suites
+    long = suite.cases[0].model_copy(update={"max_new_tokens": 510})
+    record = run(task._replace(suites=(suite.model_copy(update={"cases": (long, *suite.cases[1:])}),)))
+    refused = [outcome.repeat for outcome in record.outcomes if outcome.status == "over_context"]
+    assert refused == [0, 1, 2]
