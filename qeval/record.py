@@ -109,6 +109,8 @@ class RecordHeader(Strict):
     proof: Proof | None = None
     notes: tuple[str, ...] = ()
     """What people should know about how the variant computes here, such as a kernel that is emulated."""
+    batch_mates: float | None = None
+    """Largest move of a logit of a row when only the other rows of its batch change; None where not tested."""
     environment: Environment
     stopping: Stopping | None = None
     """None where every case had to be answered."""

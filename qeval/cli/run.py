@@ -67,6 +67,13 @@ def run(
             "proven harm alone.",
         ),
     ] = None,
+    temperature: Annotated[
+        float | None, typer.Option(help="Draw answers at this temperature. Default: 0, greedy.")
+    ] = None,
+    samples: Annotated[int | None, typer.Option(help="Answers to each case at a temperature above 0.")] = None,
+    head: Annotated[
+        str | None, typer.Option(help="model, or fp32: logits of every variant in fp32, without exact ties.")
+    ] = None,
     time_limit: Annotated[float | None, typer.Option(help="Seconds after which a variant is ended.")] = None,
     resume: Annotated[bool, typer.Option("--resume", help="Finish an interrupted run in the same --out.")] = False,
     dry_run: Annotated[
@@ -112,6 +119,9 @@ def run(
         "repeats": repeats,
         "repeat_threads": repeat_threads,
         "stop_early": stop_early,
+        "temperature": temperature,
+        "samples": samples,
+        "head": head,
         "time_limit_s": time_limit,
         "allow_remote_code": allow_remote_code or None,
         "allow_pickle": allow_pickle or None,

@@ -17,6 +17,8 @@ _LEVEL_CAUTION: dict[ComparabilityLevel, str] = {
 }
 _BATCHING = frozenset({"batch_size", "batch_tokens", "seed"})
 """Settings that say which cases run together: other values are a caution, as other batches are."""
+_BEFORE = {"head": "model"}
+"""Settings that older records lack, with what those decoded with."""
 PROMPT_LENGTH_TOLERANCE_PERCENT = 2
 """How far counts of prompt tokens may lie apart at the level of messages."""
 
@@ -60,7 +62,7 @@ def _decoding_faults(ours: RecordHeader, theirs: RecordHeader) -> Iterable[str]:
 
 def _decoding_differences(ours: RecordHeader, theirs: RecordHeader) -> Iterable[tuple[str, object, object]]:
     for key in sorted(ours.decoding.keys() | theirs.decoding.keys()):
-        one, other = ours.decoding.get(key), theirs.decoding.get(key)
+        one, other = (header.decoding.get(key, _BEFORE.get(key)) for header in (ours, theirs))
         if one != other:
             yield key, one, other
 

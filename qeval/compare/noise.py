@@ -183,6 +183,13 @@ def self_faults(record: Record) -> tuple[str, ...]:
         if min(harm_midp(losses, gains), harm_midp(gains, losses)) <= LIMIT / len(repeats):
             faults.append(
                 f"{record.header.variant} differs from its own repeat {repeat}: {losses} cases right to wrong, "
-                f"{gains} wrong to right; its result depends on batching or state, so no difference can be read"
+                f"{gains} wrong to right; {_cause(record)}, so no difference can be read"
             )
     return tuple(faults)
+
+
+def _cause(record: Record) -> str:
+    moved = record.header.batch_mates
+    if moved:
+        return f"its rows depend on their batch mates, which move a row's logits by up to {moved:.2g}"
+    return "its result depends on batching or state"

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from qeval.compare.report import VariantSummary
+from qeval.compare.sampled import sampled_rates
 from qeval.record import Record
 
 
@@ -32,4 +33,5 @@ def summarise(record: Record) -> VariantSummary:
             suite: (sum(ok for name, ok in graded if name == suite), sum(name == suite for name, _ in graded))
             for suite in sorted(header.suites)
         },
+        sampled=sampled_rates(record),
     )

@@ -16,7 +16,7 @@ from qeval.outcome import FailedAnswer, Finish, Status
 from qeval.suites.case import Case
 
 DECODING: dict[str, Any] = {"do_sample": False, "num_beams": 1, "repetition_penalty": 1.0, "use_cache": True}
-"""What every variant decodes with; recorded, and compared before a difference means anything."""
+"""What every variant decodes with unless it samples; recorded, and compared before a difference means anything."""
 
 OnStep = Callable[[int], None]
 """Called while a batch is answered with the number of tokens generated since the last call."""
@@ -67,3 +67,6 @@ class Engine(Protocol):
 
     def answer(self, prompts: Sequence[Prompt], on_step: OnStep) -> list[Generation]:
         """Answer a batch, in order; a trouble of one case is its own `Generation`, never an exception."""
+
+    def batch_mates(self, seed: int) -> float | None:
+        """Return the largest move of a logit of a row when only its batch mates change; None where not tested."""

@@ -128,6 +128,9 @@ class ScriptedEngine:
             on_step(len(generations[-1].token_ids))
         return generations
 
+    def batch_mates(self, seed: int) -> None:
+        """Test nothing: there are no logits."""
+
     def _look_up(self, case_id: str) -> Generation:
         found = _said(self._script, self._variant, case_id)
         answer = ScriptedAnswer(text=found) if isinstance(found, str) else found

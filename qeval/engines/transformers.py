@@ -1,9 +1,9 @@
-"""The transformers engine: greedy decoding of a loaded model in this process.
+"""The transformers engine: decoding with a loaded model in this process.
 
-Decoding is greedy whatever the model's own generation_config says. Rows are padded on the left with a mask, so a
-pad token that equals the end token ends nothing. Each row stops at its own limit or at any of the model's end
-tokens. Logits that are NaN or infinite end their row as `numeric_error` with the position; the other rows of the
-batch go on.
+Decoding is greedy, or samples at a temperature, whatever the model's own generation_config says. Rows are padded on
+the left with a mask, so a pad token that equals the end token ends nothing. Each row stops at its own limit or at any
+of the model's end tokens. Logits that are NaN or infinite end their row as `numeric_error` with the position; the
+other rows of the batch go on.
 """
 
 from __future__ import annotations
@@ -12,9 +12,11 @@ import inspect
 from collections.abc import Sequence
 from typing import Any, NamedTuple
 
-from qeval.engines.base import DECODING, Generation, OnStep, Prompt
+from qeval.engines.base import Generation, OnStep, Prompt
+from qeval.engines.batch_mates import largest_move
 from qeval.engines.prefill import Prefill
 from qeval.engines.render import Renderer, probe
+from qeval.engines.sampling import decoding_settings
 from qeval.errors import is_out_of_memory
 from qeval.evidence import ComparabilityLevel, Rendering
 from qeval.outcome import FailedAnswer
@@ -45,11 +47,18 @@ class TransformersEngine:
     name = "transformers"
     level: ComparabilityLevel = "token_ids"
 
-    def __init__(self, model: Any, tokenizer: Any, device: str) -> None:  # noqa: ANN401 - transformers is untyped
-        """Prepare a loaded model and its tokenizer for greedy decoding."""
+    def __init__(
+        self,
+        model: Any,  # noqa: ANN401 - transformers is untyped
+        tokenizer: Any,  # noqa: ANN401
+        device: str,
+        temperature: float = 0,
+    ) -> None:
+        """Prepare a loaded model and its tokenizer for decoding; `temperature` 0 is greedy."""
         self._model = model.eval()
         self._tokenizer = tokenizer
         self._device = device
+        self._temperature = temperature
         self._end_ids = end_token_ids(model, tokenizer)
         self._pad_id = _pad_id(tokenizer, self._end_ids)
         self._prefill = Prefill(self._model, self._pad_id, device)
@@ -71,7 +80,7 @@ class TransformersEngine:
         torch.set_num_threads(threads)
 
     def answer(self, prompts: Sequence[Prompt], on_step: OnStep) -> list[Generation]:
-        """Answer a batch greedily, in order.
+        """Answer a batch, in order.
 
         A batch that does not fit in memory gives `out_of_memory` for each of its cases.
         """
@@ -82,6 +91,10 @@ class TransformersEngine:
                 raise
             return [Generation(status="out_of_memory", detail=f"batch of {len(prompts)}: {error}") for _ in prompts]
         return [self._generation(row) for row in rows]
+
+    def batch_mates(self, seed: int) -> float | None:
+        """Run the batch-mate test on seeded token ids; None where logits are not finite."""
+        return largest_move(self._model, self._device, seed)
 
     def _decode(self, prompts: Sequence[Prompt], on_step: OnStep) -> list[RowResult]:
         import torch
@@ -122,7 +135,7 @@ class TransformersEngine:
         from transformers import GenerationConfig
 
         config = GenerationConfig(
-            **DECODING,
+            **decoding_settings(self._temperature),
             # A compiled step would be another program than the one that read the prompts.
             disable_compile=True,
             max_new_tokens=max_new_tokens,

@@ -7,7 +7,9 @@ from collections.abc import Callable
 from datetime import UTC, datetime
 from typing import NamedTuple
 
-from qeval.engines.base import DECODING, Engine, Generation, Prompt
+from qeval.engines.base import Engine, Generation, Prompt
+from qeval.engines.batch_mates import batch_mates_notes
+from qeval.engines.sampling import seed_batch
 from qeval.errors import UsageError
 from qeval.evidence import ModelInfo, Proof
 from qeval.grading import Question, grade_outcome
@@ -27,6 +29,7 @@ from qeval.record import (
 )
 from qeval.runner.batches import Batch, batches_digest
 from qeval.runner.case_info import case_info
+from qeval.runner.decoding import recorded_decoding
 from qeval.runner.environment import (
     device_peak_memory_bytes,
     peak_memory_bytes,
@@ -63,12 +66,13 @@ def run_task(task: Task, say: Say, ask: Ask, clock: Clock) -> None:
         load_s=clock() - started,
         memory_after_load_bytes=resident_memory_bytes(),
     )
+    moved = engine.batch_mates(task.seed)
     say(Stage("reading cases"))
     prompts = [engine.render(suite.name, case) for suite in task.suites for case in suite.cases]
     laps = _plan(task, engine, prompts)
     batches = [batch for lap in laps for batch in lap.batches]
     stopping = Stopping(on=task.stop_on) if task.stop_on and len(laps) > 1 else None
-    header = _header(task, loaded, batches, stopping)
+    header = _header(task, loaded, batches, stopping, moved)
     kept = _begin(task, header, batches)
     header = header.model_copy(update={"measurements": _continued(kept.measurements, measured)})
     save_header(task.folder, header)
@@ -93,6 +97,8 @@ def _run_batch(  # noqa: PLR0917 - what a batch needs, handed on
     """Answer a batch, store what it gave, and return the header with what it took."""
     if task.repeat_threads is not None:
         engine.set_threads(task.repeat_threads if batch.repeat else task.threads)
+    if task.temperature:
+        seed_batch(task.seed, batch.repeat, batch.number)
     started = clock()
     outcomes = _answer(engine, batch, say)
     append_lines(task.folder / OUTCOMES_FILE, [outcome.model_dump(mode="json") for outcome in outcomes])
@@ -106,12 +112,17 @@ def _run_batch(  # noqa: PLR0917 - what a batch needs, handed on
 def _plan(task: Task, engine: Engine, prompts: list[Prompt]) -> list[Lap]:
     """Plan all batches; cases that cannot fit in the context come last, as a batch that is only written down."""
     fitting = [prompt for prompt in prompts if not _too_long(engine, prompt)]
-    sizes = Sizes(task.batch_size, task.batch_tokens, task.again, task.repeats, task.in_waves, task.seed)
+    # Samples are repeats already.
+    again = {} if task.temperature else task.again
+    sizes = Sizes(
+        task.batch_size, task.batch_tokens, again, task.repeats, task.in_waves, task.seed, samples=task.samples
+    )
     laps = plan_laps(fitting, sizes)
     refused = tuple(prompt for prompt in prompts if _too_long(engine, prompt))
     if refused:
         number = sum(batch.repeat == 0 for lap in laps for batch in lap.batches)
-        laps[-1] = Lap((*laps[-1].batches, Batch(0, number, refused)))
+        last = [Batch(sample, number, refused) for sample in range(task.samples)]
+        laps[-1] = Lap((*laps[-1].batches, *last))
     return laps
 
 
@@ -205,6 +216,7 @@ def _load(task: Task) -> Loaded:
         return Loaded(scripted, ModelInfo(name="script", fingerprint=script_identity(task.script)))
     import torch
 
+    from qeval.engines.head import compute_head_in_fp32
     from qeval.engines.transformers import TransformersEngine
     from qeval.models.identity import model_info
     from qeval.variants.load import load_variant
@@ -214,12 +226,15 @@ def _load(task: Task) -> Loaded:
     torch.set_num_threads(task.threads)
     torch.manual_seed(task.seed)
     loaded = load_variant(task.spec, task.model, task.device)
-    engine = TransformersEngine(loaded.model, loaded.tokenizer, task.device)
+    notes = (*loaded.notes, *(compute_head_in_fp32(loaded.model) if task.head == "fp32" else ()))
+    engine = TransformersEngine(loaded.model, loaded.tokenizer, task.device, task.temperature)
     model = model_info(task.model, loaded.tokenizer, engine.context_tokens)
-    return Loaded(engine, model, loaded.proof, loaded.notes)
+    return Loaded(engine, model, loaded.proof, notes)
 
 
-def _header(task: Task, loaded: Loaded, batches: list[Batch], stopping: Stopping | None) -> RecordHeader:
+def _header(
+    task: Task, loaded: Loaded, batches: list[Batch], stopping: Stopping | None, moved: float | None
+) -> RecordHeader:
     engine = loaded.engine
     return RecordHeader(
         variant=task.name,
@@ -230,12 +245,13 @@ def _header(task: Task, loaded: Loaded, batches: list[Batch], stopping: Stopping
             suite.name: SuiteInfo(version=suite.version, size=suite.size, digest=suite.digest, n_cases=len(suite.cases))
             for suite in task.suites
         },
-        decoding={**DECODING, "seed": task.seed, "batch_size": task.batch_size, "batch_tokens": task.batch_tokens},
+        decoding=recorded_decoding(task),
         batches=batches_digest(batches),
         level=engine.level,
         rendering=engine.rendering,
         proof=loaded.proof,
-        notes=loaded.notes,
+        notes=(*loaded.notes, *batch_mates_notes(task.spec, moved)),
+        batch_mates=moved,
         environment=read_environment(task.device, task.threads),
         stopping=stopping,
     )

@@ -59,7 +59,7 @@ class Estimate(Strict):
 def estimate_plan(plan: Plan, again: Mapping[str, int]) -> Estimate:
     """Estimate a plan in which so many cases of each suite run again; unknown figures are None, never a number."""
     cases = [case for suite in plan.suites for case in suite.cases]
-    repeated = 1 + plan.passes_again * sum(again.values()) / max(1, len(cases))
+    repeated = plan.file.samples + plan.passes_again * sum(again.values()) / max(1, len(cases))
     characters = sum(len(message.content) for case in cases for message in case.messages)
     prompt_tokens = round(repeated * characters / _CHARACTERS_PER_TOKEN)
     answer_tokens = round(repeated * _ANSWER_SHARE * sum(case.max_new_tokens for case in cases))

@@ -35,6 +35,8 @@ class Sizes(NamedTuple):
     """How often they run again."""
     in_waves: bool
     seed: int
+    samples: int = 1
+    """Answers drawn to each case, in the same batches; greedy decoding gives one."""
 
 
 def plan_laps(prompts: Sequence[Prompt], sizes: Sizes) -> list[Lap]:
@@ -42,8 +44,9 @@ def plan_laps(prompts: Sequence[Prompt], sizes: Sizes) -> list[Lap]:
     found: list[Lap] = []
     first = 0
     for number, wave in enumerate(_waves(prompts, sizes.seed) if sizes.in_waves else [list(prompts)]):
-        batches = plan_batches(wave, sizes.batch_size, sizes.batch_tokens, first=first)
-        first += len(batches)
+        planned = plan_batches(wave, sizes.batch_size, sizes.batch_tokens, first=first)
+        first += len(planned)
+        batches = [batch._replace(repeat=sample) for sample in range(sizes.samples) for batch in planned]
         if number == 0:
             again = choose_again(wave, sizes.again, sizes.seed)
             for repeat in range(1, sizes.repeats + 1):

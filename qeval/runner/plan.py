@@ -8,8 +8,10 @@ from typing import Any, Literal
 
 from pydantic import Field, field_validator
 
+from qeval.engines.head import HeadRule
 from qeval.errors import UsageError, did_you_mean, unknown_name
 from qeval.record import Reason
+from qeval.runner.decoding import check_decoding
 from qeval.strict import Strict, load_yaml
 from qeval.suites.case import Size, Suite
 from qeval.suites.load import load_suites
@@ -61,6 +63,12 @@ class PlanFile(Strict):
     time_limit_s: float | None = Field(default=None, gt=0)
     """A variant that takes longer is ended and counts as missing."""
     seed: int = 0
+    temperature: float = Field(default=0, ge=0, le=10)
+    """0: greedy; above it every token is drawn by its probability, with nothing cut off."""
+    samples: int = Field(default=1, ge=1, le=1000)
+    """How often every case is answered at a temperature above 0."""
+    head: HeadRule = "model"
+    """What the output head of every variant computes in: what the model says, or `fp32`, which parts exact ties."""
     allow_remote_code: bool = False
     allow_pickle: bool = False
 
@@ -104,7 +112,7 @@ class Plan(Strict):
     @property
     def self_checked(self) -> dict[str, int]:
         """Cases of each suite that the self-check runs again: its share, one at least, none where it is off."""
-        share = self.file.self_check
+        share = 0 if self.file.temperature else self.file.self_check
         return {suite.name: max(1, round(share * len(suite.cases))) if share else 0 for suite in self.suites}
 
     @property
@@ -153,8 +161,10 @@ def resolve_plan(file: PlanFile) -> Plan:
     """Check a plan and load what it names, except models.
 
     Raises:
-        UsageError: unknown variant, suite or baseline, a variant named twice, a script that is missing.
+        UsageError: unknown variant, suite or baseline, a variant named twice, a script that is missing, decoding that
+            the engine does not have.
     """
+    check_decoding(file)
     device = detect_device(file.device)
     variants = _variants(file)
     baseline = _baseline_name(file, variants, device)

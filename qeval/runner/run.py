@@ -131,6 +131,9 @@ def _task(
         in_waves=bool(plan.stop_on),
         stop_on=plan.stop_on,
         seed=plan.file.seed,
+        head=plan.file.head,
+        temperature=plan.file.temperature,
+        samples=plan.file.samples,
         script=plan.script,
         resume=resume,
     )

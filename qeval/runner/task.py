@@ -5,6 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Literal, NamedTuple
 
+from qeval.engines.head import HeadRule
 from qeval.models.resolved import ResolvedModel
 from qeval.record import Reason, State
 from qeval.suites.case import Suite
@@ -36,6 +37,9 @@ class Task(NamedTuple):
     stop_on: tuple[Reason, ...]
     """What may end this variant's run."""
     seed: int
+    head: HeadRule
+    temperature: float
+    samples: int
     script: Path | None
     resume: bool
 

@@ -39,6 +39,8 @@ class Format(NamedTuple):
     requires: tuple[str, ...] = ()
     """Packages, as they are imported."""
     devices: tuple[str, ...] = ("cpu", "cuda", "mps")
+    apart: str = ""
+    """The option that keeps rows of a batch from depending on each other, where they do by default."""
 
     @property
     def quantized(self) -> bool:
@@ -57,6 +59,8 @@ class LoadRequest(NamedTuple):
     """Full names of modules to leave unquantised; the output head is always among them."""
     compute: str | None = None
     """`fp32`, `bf16` or `fp16`; None: what suits the device."""
+    threshold: float | None = None
+    """LLM.int8: activations beyond it are outliers, 0: none are; None: the library's own."""
 
 
 class LoadedModel(NamedTuple):

@@ -1,8 +1,8 @@
 """bitsandbytes: LLM.int8 and the 4-bit formats of QLoRA, quantised while loading.
 
 LLM.int8 stores a scale a row of the weight and quantises activations too, but for columns with outliers, which it
-picks over the whole batch: a row's result depends on its batch mates. The 4-bit formats store a scale (fp32) for
-each 64 weights; double quantisation (`-dq`) stores those scales in 8 bits.
+picks over the whole batch: a row's result depends on its batch mates, unless `threshold=0` leaves no outliers. The
+4-bit formats store a scale (fp32) for each 64 weights; double quantisation (`-dq`) stores those scales in 8 bits.
 """
 
 from __future__ import annotations
@@ -23,6 +23,7 @@ FORMATS: dict[str, Format] = {
             8,
             22.0,
             _PACKAGES,
+            apart="threshold=0",
         ),
         Format("nf4", "bitsandbytes", "4-bit normal floats, one scale for 64 weights", 4, 4.5, _PACKAGES),
         Format("nf4-dq", "bitsandbytes", "nf4 with its scales quantised to 8 bits", 4, 4.5, _PACKAGES),
@@ -45,7 +46,8 @@ def _config(request: LoadRequest, dtype: Any) -> Any:  # noqa: ANN401 - torch an
     # The list replaces the library's default, which is why request.keep always names the output head.
     keep = list(request.keep)
     if request.format.name == "int8":
-        return BitsAndBytesConfig(load_in_8bit=True, llm_int8_skip_modules=keep)
+        chosen = {} if request.threshold is None else {"llm_int8_threshold": request.threshold}
+        return BitsAndBytesConfig(load_in_8bit=True, llm_int8_skip_modules=keep, **chosen)
     kind, _, double = request.format.name.partition("-")
     return BitsAndBytesConfig(
         load_in_4bit=True,
@@ -58,7 +60,7 @@ def _config(request: LoadRequest, dtype: Any) -> Any:  # noqa: ANN401 - torch an
 
 def _notes(request: LoadRequest) -> tuple[str, ...]:
     if request.format.name == "int8":
-        return ("LLM.int8 picks outlier columns over the whole batch: an answer can depend on its batch mates",)
+        return ()
     from bitsandbytes.functional import has_avx512bf16
 
     if request.device == "cpu" and has_avx512bf16():

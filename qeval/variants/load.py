@@ -49,7 +49,8 @@ def load_variant(variant: Variant, model: ResolvedModel, device: str) -> LoadedV
         raise UsageError(f"{model.name}: it is quantised already ({method}). Name the model it was made from.")
     keep = kept_modules(model, variant.values("keep")) if fmt.quantized else ()
     compute = next(iter(variant.values("compute")), None)
-    loaded = find_family(fmt.family).load(LoadRequest(fmt, model, device, keep, compute))
+    threshold = next(map(float, variant.values("threshold")), None)
+    loaded = find_family(fmt.family).load(LoadRequest(fmt, model, device, keep, compute, threshold))
     notes = (*loaded.notes, *(_left_note(loaded.model) if fmt.quantized else ()))
     return LoadedVariant(loaded.model, _tokenizer(model), prove(loaded.model, fmt), notes)
 

@@ -65,7 +65,7 @@ def left_alone(model: Any) -> tuple[dict[str, int], int]:  # noqa: ANN401 - tran
     left = {
         name: parameter.numel()
         for name, parameter in model.named_parameters()
-        if parameter.dim() >= 2 and id(parameter) not in apart and not _is_packed(parameter)
+        if parameter.dim() >= 2 and id(parameter) not in apart and not is_packed(parameter)
     }
     return left, sum(_elements(parameter) for parameter in model.parameters())
 
@@ -123,10 +123,11 @@ def _matrices(model: Any) -> Iterator[tuple[str, Any]]:  # noqa: ANN401 - transf
 
 def _is_quantized(module: Any) -> bool:  # noqa: ANN401 - torch is untyped here
     """Whether the weight is stored in integers or in floats of one byte."""
-    return _is_packed(module.weight)
+    return is_packed(module.weight)
 
 
-def _is_packed(parameter: Any) -> bool:  # noqa: ANN401 - torch is untyped here
+def is_packed(parameter: Any) -> bool:  # noqa: ANN401 - torch is untyped here
+    """Whether a parameter is stored in integers or in floats of one byte."""
     return any(tensor.dtype.itemsize == 1 or not tensor.dtype.is_floating_point for tensor in _open(parameter))
 
 

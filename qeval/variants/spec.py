@@ -23,6 +23,10 @@ class Option(NamedTuple):
     repeated: bool = False
     values: tuple[str, ...] = ()
     """The allowed values; empty: any."""
+    most: float | None = None
+    """For a number: it lies between 0 and this."""
+    formats: tuple[str, ...] = ()
+    """The formats it is for; empty: all that quantise."""
 
 
 OPTIONS: dict[str, Option] = {
@@ -31,6 +35,11 @@ OPTIONS: dict[str, Option] = {
         values=("fp32", "bf16", "fp16"),
     ),
     "keep": Option("modules to leave unquantised, by a part of their dotted name; `*` stands for any", repeated=True),
+    "threshold": Option(
+        "activations beyond it are outliers, multiplied in floats; 0: none, which makes rows independent (default: 6)",
+        most=1000,
+        formats=("int8",),
+    ),
 }
 """What can be asked for now; all of it is for quantised formats."""
 
@@ -99,13 +108,29 @@ def _option(text: str, fmt: Format, part: str) -> tuple[str, str]:
         raise UsageError(
             f"variant '{text}': {key}= is for quantised formats; {fmt.name} quantises nothing. Leave it out."
         )
+    for_formats = OPTIONS[key].formats
+    if for_formats and fmt.name not in for_formats:
+        raise UsageError(f"variant '{text}': {key}= is for {', '.join(for_formats)}, not for {fmt.name}. Leave it out.")
     if not _VALUE.fullmatch(value):
         raise UsageError(f"variant '{text}': the value of {key}= may hold no space: '{value}'.")
     allowed = OPTIONS[key].values
     if allowed and value not in allowed:
         hint = did_you_mean(value, allowed)
         raise UsageError(f"variant '{text}': {key}={value} is unknown.{hint} Allowed: {', '.join(allowed)}")
-    return key, value
+    most = OPTIONS[key].most
+    return key, value if most is None else _number(text, key, value, most)
+
+
+def _number(text: str, key: str, value: str, most: float) -> str:
+    """Return a number as it is written canonically: without a fraction where it has none."""
+    try:
+        number = float(value)
+    except ValueError:
+        number = -1.0
+    if not 0 <= number <= most:
+        raise UsageError(f"variant '{text}': {key}={value} must be a number from 0 to {most:g}, such as {key}=0.")
+    # Adding zero takes the sign off a zero.
+    return repr(number + 0.0).removesuffix(".0")
 
 
 def _check_repeats(text: str, options: list[tuple[str, str]]) -> None:

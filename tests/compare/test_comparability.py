@@ -112,3 +112,9 @@ def test_one_other_token_is_not_identical():
     result = compare(other(outcomes=changed))
     assert not result.identical
     assert result.notes == ()
+
+
+def test_a_repeat_that_differs_names_the_cause_where_it_is_known():
+    repeats = {"s": [right and i >= 14 for i, right in enumerate(ROW["s"])]}
+    result = compare(make_record("int8", ROW, repeats=repeats, batch_mates=1.7))
+    assert "its rows depend on their batch mates, which move a row's logits by up to 1.7" in result.reasons[0]

@@ -107,6 +107,14 @@ def test_c44_sampling_in_the_models_own_config_is_ignored() -> None:
     assert make_engine(sampling).answer([SHORT, LONG], quiet) == make_engine().answer([SHORT, LONG], quiet)
 
 
+def test_a_temperature_draws_by_probability_with_nothing_cut_off() -> None:
+    engine = TransformersEngine(make_model(top_k=3, top_p=0.1), made.make_tokenizer(made.CHATML), "cpu", temperature=10)
+    torch.manual_seed(0)
+    rows = [prompt(str(row), [5, 9, 30], limit=1) for row in range(400)]
+    # Nearly uniform over 260 tokens, of which a top_k of 50, which generate() has by default, would leave 50.
+    assert len({generation.token_ids for generation in engine.answer(rows, quiet)}) > 150
+
+
 def test_each_row_stops_at_its_own_limit_and_steps_are_counted() -> None:
     steps: list[int] = []
     few, many = make_engine().answer([prompt("few", [5, 9], 3), prompt("many", [6, 9], 7)], steps.append)

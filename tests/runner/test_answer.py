@@ -36,6 +36,9 @@ def make_task(folder: Path, name: str = "fp32", **changes: Any) -> Task:
         in_waves=False,
         stop_on=(),
         seed=0,
+        head="model",
+        temperature=0,
+        samples=1,
         script=plan.script,
         resume=False,
     )
@@ -57,6 +60,7 @@ def test_a_record_holds_every_case_once_and_a_quarter_of_them_twice(tmp_path: Pa
     assert Planned(50, 0) in said
     assert sum(one.answers for one in said if isinstance(one, Advanced)) == 50
     assert record.header.decoding.items() >= DECODING.items()
+    assert record.header.batch_mates is None
 
 
 def test_times_come_from_the_clock_that_is_handed_in_and_only_answering_counts(tmp_path: Path) -> None:

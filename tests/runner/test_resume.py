@@ -80,6 +80,7 @@ def test_a_difference_in_identity_is_named_and_times_are_not_part_of_it() -> Non
     before = make_record("nf4", {"s": [True]}).header
     measured = before.model_copy(update={"measurements": before.measurements.model_copy(update={"run_s": 9.0})})
     check_same_identity(before, measured)
+    check_same_identity(before, before.model_copy(update={"batch_mates": 1.7, "notes": ("moves by up to 1.7",)}))
     other = before.model_copy(update={"decoding": {**before.decoding, "do_sample": True}})
     with pytest.raises(UsageError, match=r"decoding\.do_sample was .*, is True"):
         check_same_identity(before, other)

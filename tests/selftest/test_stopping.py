@@ -18,7 +18,7 @@ ALPHA = 0.05
 
 
 def candidate(lost=0, **overrides):
-    return make_record("b", {"s": [i >= lost for i in range(N)]}, **overrides)
+    return make_record("b", {"s": [i >= lost for i in range(N)]}, format="nf4", **overrides)
 
 
 def outcomes(**changed):

@@ -46,6 +46,20 @@ def test_options_are_ordered_by_key_and_repeated_keys_keep_their_order():
     assert variant.values("compute") == ("bf16",)
 
 
+@pytest.mark.parametrize(
+    ("written", "canonical"), [("0", "0"), ("0.0", "0"), ("-0", "0"), ("6.00", "6"), ("1e3", "1000"), (".25", "0.25")]
+)
+def test_a_number_has_one_canonical_text(written, canonical):
+    assert parse_variant(f"int8+threshold={written}").text == f"int8+threshold={canonical}"
+
+
+@given(st.floats(0, 1000))
+def test_a_number_survives_its_own_text(number):
+    variant = parse_variant(f"int8+threshold={number!r}")
+    assert float(variant.values("threshold")[0]) == number
+    assert parse_variant(variant.text) == variant
+
+
 def test_values_may_hold_colons_slashes_and_equal_signs():
     assert parse_variant("nf4+keep=a:b/c=d").values("keep") == ("a:b/c=d",)
 
@@ -68,6 +82,13 @@ def test_values_may_hold_colons_slashes_and_equal_signs():
         ("nf4+compute=bf16+compute=fp32", "may be given once"),
         ("nf4+compute=bfloat16", "Did you mean 'bf16'?"),
         ("fp32+keep=lm_head", "fp32 quantises nothing"),
+        ("nf4+threshold=0", "threshold= is for int8, not for nf4"),
+        ("fp32+threshold=0", "fp32 quantises nothing"),
+        ("int8+threshold=none", "threshold=none must be a number from 0 to 1000"),
+        ("int8+threshold=-1", "must be a number from 0 to 1000"),
+        ("int8+threshold=nan", "must be a number from 0 to 1000"),
+        ("int8+threshold=inf", "must be a number from 0 to 1000"),
+        ("int8+threshold=0+threshold=0.0", "given twice"),
         ("fp32,nf4", "name one here"),
     ],
 )
