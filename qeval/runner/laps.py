@@ -1,8 +1,9 @@
 """In which order a run answers its cases, and after what it may be ended.
 
 Where a run may end early its cases come in random order: in waves, each a random share of every suite's clusters.
-Inside a wave they are batched for speed. The cases that run again are chosen from the first wave and follow it, so
-that the noise floor is known before anything is decided.
+Inside a wave they are batched for speed, so waves grow: the first two have 160 cases, each further one as many as all
+before it. The cases that run again are chosen from the first wave and follow it, so that the noise floor is known
+before anything is decided.
 """
 
 from __future__ import annotations
@@ -15,7 +16,7 @@ from qeval.engines.base import Prompt
 from qeval.runner.batches import Batch, choose_again, document_of, plan_batches, plan_repeat
 
 WAVE_CASES = 160
-"""Cases of a wave: enough to fill batches of like length, few enough to end a hopeless run soon."""
+"""Cases of the first wave: enough to fill batches of like length, few enough to end a hopeless run soon."""
 
 
 class Lap(NamedTuple):
@@ -43,7 +44,8 @@ def plan_laps(prompts: Sequence[Prompt], sizes: Sizes) -> list[Lap]:
     """Plan all batches of a run; the same for every variant."""
     found: list[Lap] = []
     first = 0
-    for number, wave in enumerate(_waves(prompts, sizes.seed) if sizes.in_waves else [list(prompts)]):
+    waves = _growing(_shares(prompts, sizes.seed)) if sizes.in_waves else [list(prompts)]
+    for number, wave in enumerate(waves):
         planned = plan_batches(wave, sizes.batch_size, sizes.batch_tokens, first=first)
         first += len(planned)
         batches = [batch._replace(repeat=sample) for sample in range(sizes.samples) for batch in planned]
@@ -55,10 +57,21 @@ def plan_laps(prompts: Sequence[Prompt], sizes: Sizes) -> list[Lap]:
     return found
 
 
-def _waves(prompts: Sequence[Prompt], seed: int) -> list[list[Prompt]]:
-    """Deal the clusters of every suite out over the waves, in random order, the cases of a cluster together."""
+def _growing(shares: list[list[Prompt]]) -> list[list[Prompt]]:
+    """Join shares into waves: one, one, two, four and so on; the last wave takes what is left."""
+    waves: list[list[Prompt]] = []
+    done = 0
+    while done < len(shares):
+        size = max(1, done)
+        waves.append([prompt for share in shares[done : done + size] for prompt in share])
+        done += size
+    return waves
+
+
+def _shares(prompts: Sequence[Prompt], seed: int) -> list[list[Prompt]]:
+    """Deal the clusters of every suite out over equal shares, in random order, the cases of a cluster together."""
     count = max(1, round(len(prompts) / WAVE_CASES))
-    waves: list[list[Prompt]] = [[] for _ in range(count)]
+    shares: list[list[Prompt]] = [[] for _ in range(count)]
     generator = random.Random(seed)
     for suite in sorted({prompt.suite for prompt in prompts}):
         clusters: dict[tuple[str, str], list[Prompt]] = {}
@@ -69,6 +82,6 @@ def _waves(prompts: Sequence[Prompt], seed: int) -> list[list[Prompt]]:
         generator.shuffle(order)
         dealt = 0
         for name in order:
-            waves[dealt * count // len(mine)] += clusters[name]
+            shares[dealt * count // len(mine)] += clusters[name]
             dealt += len(clusters[name])
-    return [wave for wave in waves if wave]
+    return [share for share in shares if share]

@@ -34,12 +34,14 @@ def test_every_case_runs_once_in_whole_clusters_and_every_wave_has_its_share_of_
     assert Counter(key for lap in laps for key in keys(lap)).most_common(1)[0][1] == 1
     total = sum(suites.values())
     assert sum(len(keys(lap)) for lap in laps) == total
-    assert len(laps) <= max(1, round(total / WAVE_CASES))
+    shares = max(1, round(total / WAVE_CASES))
     homes = [{(suite, int(case[1:]) // cluster) for suite, case in keys(lap)} for lap in laps]
     assert sum(map(len, homes)) == len(set.union(*homes))
     for suite, n in suites.items():
         counts = [sum(name == suite for name, _ in keys(lap)) for lap in laps]
-        assert all(abs(count - n / len(laps)) <= 2 * cluster + 1 for count in counts)
+        # Waves of one, one, two, four shares and so on.
+        parts = [max(0, min(2 ** max(0, i - 1), shares - (2 ** (i - 1) if i else 0))) for i in range(len(laps))]
+        assert all(abs(count - n * part / shares) <= 2 * cluster + 1 for count, part in zip(counts, parts, strict=True))
 
 
 def test_numbers_of_batches_go_on_over_the_waves():
