@@ -2,7 +2,7 @@
 
 Prints a Markdown table for `--head model` and `--head fp32` in bf16: the share of positions whose two likeliest tokens
 tie exactly, and how far a batch of 8 rows lies from each row alone: agreement of the likeliest token, and mean KL
-divergence over the vocabulary, log-softmax in 64 bits. Rows are ends of prompts of the built-in suites, all of one
+divergence over the vocabulary, log-softmax in 64 bits. Rows are questions of the built-in suites, all of one
 length, so that nothing is padded; their last tokens are shown one at a time, as answers are decoded. Both rules see
 the same hidden states.
 """
@@ -25,15 +25,18 @@ from qeval.variants.spec import parse_variant
 
 BATCH_ROWS = 8
 READ_TOKENS = 48
+TEMPLATE_TOKENS = 8
+"""More than a chat template writes after the question: tokens that no model is in doubt about."""
 
 Head = Callable[[torch.Tensor], torch.Tensor]
 
 
 def rows_of_suites(loaded: LoadedVariant, n_rows: int, n_tokens: int) -> torch.Tensor:
-    """Return the last tokens of prompts spread over all suites, shape (rows, tokens)."""
+    """Return tokens of prompts spread over all suites, cut before the chat template ends them, (rows, tokens)."""
     engine = TransformersEngine(loaded.model, loaded.tokenizer, "cpu")
     prompts = [engine.render(suite.name, case) for suite in load_suites("all", "smoke") for case in suite.cases]
-    rows = [prompt.token_ids[-n_tokens:] for prompt in prompts if len(prompt.token_ids) >= n_tokens]
+    texts = [prompt.token_ids[:-TEMPLATE_TOKENS] for prompt in prompts]
+    rows = [text[-n_tokens:] for text in texts if len(text) >= n_tokens]
     return torch.tensor(rows[:: len(rows) // n_rows][:n_rows])
 
 
@@ -61,7 +64,7 @@ def main() -> None:
     """Load bf16 once, take hidden states alone and in batches, and put both heads on them."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--model", default="smollm2-135m")
-    parser.add_argument("--rows", type=int, default=16)
+    parser.add_argument("--rows", type=int, default=24)
     parser.add_argument("--steps", type=int, default=16)
     given = parser.parse_args()
     torch.set_num_threads(2)
