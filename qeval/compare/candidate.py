@@ -14,7 +14,7 @@ from qeval.compare.levels import Levels, levels
 from qeval.compare.limits import Checked, check_limits
 from qeval.compare.noise import Own, OwnChanges, own_changes, self_faults
 from qeval.compare.pairs import CaseKey, Pairing, Scored, other_metrics, pair_records, score
-from qeval.compare.plan import plan_metric, plan_slices
+from qeval.compare.plan import plan_metric, plan_slices, reached
 from qeval.compare.policy import Policy
 from qeval.compare.report import CandidateResult, ChangedCase, Verdict
 from qeval.compare.verdict import judge
@@ -55,10 +55,12 @@ def compare_candidate(ours: OwnRecord, theirs: OwnRecord, policy: Policy, alpha:
     readable = not found.faults
     copied = copied_answers(baseline, candidate, pairing.pairs) if readable else ()
     comparability = found.model_copy(update={"faults": (*found.faults, *copied, *ours.faults, *theirs.faults)})
-    scored = score(pairing.pairs, "pass")
     at = levels(alpha, candidate.header.stopping)
-    verdicts = tuple(_verdicts(ours, theirs, scored, policy, at)) if readable else ()
-    limits = check_limits(policy.limits, scored) if readable else Checked((), ())
+    verdicts = tuple(_verdicts(ours, theirs, pairing, policy, at)) if readable else ()
+    limits = check_limits(policy.limits, score(pairing.pairs, "pass"))
+    if not readable or _harmed(candidate):
+        # Limits are counted over all cases; harm that was proven before does not wait for them.
+        limits = Checked((), ())
     errors = numeric_errors(candidate)
     decision = decide(
         faults=comparability.faults,
@@ -82,19 +84,22 @@ def compare_candidate(ours: OwnRecord, theirs: OwnRecord, policy: Policy, alpha:
         identical=identical,
         notes=(
             *(identity_notes(baseline, candidate) if identical else ()),
+            *_level_notes(at, policy),
             *_notes(pairing, verdicts, candidate.header.stopping),
         ),
+        confidence=1 - 2 * at.margin,
         unpaired=pairing.unpaired,
     )
     both = OwnChanges(ours.changes("pass"), theirs.changes("pass"))
     return Compared(result, changed_cases(candidate.header.variant, pairing.pairs, both))
 
 
-def _verdicts(
-    ours: OwnRecord, theirs: OwnRecord, on_pass: Sequence[Scored], policy: Policy, at: Levels
-) -> Iterable[Verdict]:
-    pairs = [one.pair for one in on_pass]
-    planned = plan_slices([pair.info for pair in pairs], ours.record.header.suites, policy)
+def _verdicts(ours: OwnRecord, theirs: OwnRecord, pairing: Pairing, policy: Policy, at: Levels) -> Iterable[Verdict]:
+    pairs = pairing.pairs
+    planned = plan_slices(pairing.planned, ours.record.header.suites, policy)
+    if at.anytime:
+        planned = reached(planned, pairing.planned, pairs)
+    on_pass = score(pairs, "pass")
     both = OwnChanges(ours.changes("pass"), theirs.changes("pass"))
     yield from judge(planned, on_pass, policy, metric="pass", own=both, at=at)
     for metric in other_metrics(pairs):
@@ -117,7 +122,10 @@ def _missing(baseline: Record, candidate: Record, pairing: Pairing, policy: Poli
             done, planned = len(record.by_case()), len(record.cases)
             detail = f": {record.header.state_detail}" if record.header.state_detail else ""
             yield f"the {role} {record.header.variant} is {record.header.state}, {done} of {planned} cases done{detail}"
-        elif not _ended_early(record) and len(record.by_case()) < len(record.cases):
+        elif _ended_early(record):
+            if role == "baseline":
+                yield f"the baseline {record.header.variant} was ended early; run it whole, as a baseline"
+        elif len(record.by_case()) < len(record.cases):
             done, planned = len(record.by_case()), len(record.cases)
             what = f"calls itself complete, with {done} of {planned} cases"
             yield f"the {role} {record.header.variant} {what}; run it again"
@@ -130,14 +138,25 @@ def _missing(baseline: Record, candidate: Record, pairing: Pairing, policy: Poli
             yield f"suite {suite}: no data, the candidate did not run it"
 
 
+def _harmed(record: Record) -> bool:
+    return record.header.stopping is not None and record.header.stopping.ended == "harm"
+
+
 def _ended_early(record: Record) -> bool:
     return record.header.stopping is not None and record.header.stopping.ended is not None
+
+
+def _level_notes(at: Levels, policy: Policy) -> Iterable[str]:
+    """Say it where intervals are not at the level that the policy gives, and why."""
+    if at.margin != policy.alpha:
+        kind = "confidence sequences, which hold at every look" if at.anytime else "alpha is shared out"
+        yield f"intervals at {100 * (1 - 2 * at.margin):.3g} %: {kind}"
 
 
 def _notes(pairing: Pairing, verdicts: Sequence[Verdict], stopping: Stopping | None) -> Iterable[str]:
     if stopping is not None and stopping.ended is not None:
         n = len(pairing.pairs)
-        yield f"ended early by {_EVIDENCE[stopping.ended]} after {n} of {n + pairing.not_reached} cases"
+        yield f"ended early by {_EVIDENCE[stopping.ended]} after {n} of {len(pairing.planned)} cases"
     if pairing.missing_suites:
         yield f"partial: the pool leaves out {', '.join(pairing.missing_suites)}, which the candidate did not run"
     if pairing.extra_suites:

@@ -43,16 +43,27 @@ def disagreement(passed: float, runs: int) -> float:
     return 2 * passed * (runs - passed) / (runs * (runs - 1))
 
 
-def clustered_rate(values: Sequence[float], clusters: Sequence[Hashable]) -> Rate:
-    """Return the mean of values in [0, 1] with its effective n: cases of one cluster count less where they agree."""
-    n = len(values)
-    mean = sum(values) / n
-    apart = sum((value - mean) ** 2 for value in values)
+def clustered_rate(
+    values: Sequence[float], clusters: Sequence[Hashable], weights: Sequence[float] | None = None
+) -> Rate:
+    """Return the weighted mean of values in [0, 1] with its effective n.
+
+    Unequal weights and clusters that agree among themselves make cases count for less.
+
+    Args:
+        values: one at least.
+        clusters: of each value.
+        weights: above 0, of each value; None: all alike.
+    """
+    weights = weights or [1.0] * len(values)
+    total, squares = sum(weights), sum(weight * weight for weight in weights)
+    mean = min(1.0, sum(weight * value for weight, value in zip(weights, values, strict=True)) / total)
+    moves = [weight * (value - mean) for weight, value in zip(weights, values, strict=True)]
     sums: dict[Hashable, float] = defaultdict(float)
-    for value, cluster in zip(values, clusters, strict=True):
-        sums[cluster] += value - mean
-    together = sum(total * total for total in sums.values())
-    return Rate(mean, n / max(1.0, together / apart) if apart > 0 else n)
+    for move, cluster in zip(moves, clusters, strict=True):
+        sums[cluster] += move
+    apart, together = sum(move * move for move in moves), sum(move * move for move in sums.values())
+    return Rate(mean, total * total / squares / max(1.0, together / apart if apart > 0 else 1.0))
 
 
 def excess_churn(between: Rate, ours: Rate, theirs: Rate, alpha: float) -> Excess:

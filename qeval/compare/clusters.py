@@ -7,20 +7,24 @@ Two corrections, both of which vanish where every case is its own cluster:
   the variance of the difference. With under 40 clusters Student's t takes the place of the normal quantile.
 
 Values between 0 and 1 (means over repeats, scores) take the same way: a change by half has a quarter of a flip's
-variance, which the design effect takes into account, so that one interval serves all (docs/log.md compares it with
-the bootstrap).
+variance, which the design effect takes into account, so that one interval serves all
+(docs/operating-characteristics.md compares it with the bootstrap).
 """
 
 from __future__ import annotations
 
+import math
 from collections.abc import Collection, Sequence
 
+from qeval.compare.distributions import upper_probability
 from qeval.compare.mcnemar import Tail
 
 FEWEST = 10
 """Under this many clusters their spread cannot be estimated, and nothing is concluded."""
-_GRID = 1000
-"""Steps into which fractional nets are cut: fine enough that rounding does not show, coarse enough to enumerate."""
+_GRID = 64
+"""Steps of the largest fractional net: rounding to them is small beside the spread of the sum."""
+_COUNTED = 50
+"""Changed clusters up to which fractions are enumerated."""
 MANY = 40
 """From this many clusters on the normal quantile serves."""
 
@@ -49,16 +53,22 @@ def sign_flip_tail(nets: Collection[int]) -> Tail:
     return Tail(sum(ways[seen + 1 :]), ways[seen], 1 << len(sizes))
 
 
-def whole_nets(nets: Collection[float]) -> list[int]:
-    """Return nets as whole numbers in proportion, for the sign-flip test; fractions are rounded to a fine grid.
+def sign_flip_midp(nets: Collection[float]) -> float:
+    """Return the mid-p of the sign-flip test for harm, of nets that may be fractions.
 
-    >>> whole_nets([-1, 2]), whole_nets([0.5, -0.25])
-    ([-1, 2], [667, -333])
+    Whole nets are counted exactly. Fractions are rounded to 64ths of the largest, and from 50 clusters on that changed
+    the sum of the nets over the root of their squares takes the place of counting, which is then as good.
+
+    >>> sign_flip_midp([-1, -1, -1, 1]), sign_flip_midp([-0.5, -0.5, -0.5, 0.5])
+    (0.1875, 0.1875)
     """
     if all(net == int(net) for net in nets):
-        return [int(net) for net in nets]
-    scale = _GRID / sum(abs(net) for net in nets)
-    return [round(net * scale) for net in nets]
+        return sign_flip_tail([int(net) for net in nets]).midp
+    changed = [net for net in nets if net]
+    if len(changed) >= _COUNTED:
+        return upper_probability(-sum(changed) / math.sqrt(sum(net * net for net in changed)))
+    scale = _GRID / max(abs(net) for net in changed)
+    return sign_flip_tail([round(net * scale) for net in changed]).midp
 
 
 def design_effect(sizes: Sequence[int], nets: Sequence[float], changes: float, squares: float) -> float:

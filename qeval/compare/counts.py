@@ -106,4 +106,5 @@ def _by_cluster(graded: list[Scored], changes: list[float]) -> tuple[tuple[int, 
         cluster = (one.pair.info.suite, one.pair.info.cluster)
         sizes[cluster] += 1
         nets[cluster] += change
-    return tuple(sizes.values()), tuple(nets.values())
+    # Without what binary fractions leave where changes cancel out.
+    return tuple(sizes.values()), tuple(round(net, 9) for net in nets.values())

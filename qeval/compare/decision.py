@@ -112,7 +112,9 @@ def _limit(limit: LimitResult) -> str:
 
 
 def _no_data(gating: Sequence[Verdict]) -> list[str]:
-    return [f"{verdict.slice.label}: {verdict.reason}" for verdict in gating if verdict.n == 0]
+    # A slice that a run was ended before is not missing.
+    empty = [verdict for verdict in gating if verdict.n == 0 and "ended_early" not in verdict.flags]
+    return [f"{verdict.slice.label}: {verdict.reason}" for verdict in empty]
 
 
 def _reasons(gating: Sequence[Verdict], ruling: Ruling) -> list[str]:

@@ -11,7 +11,7 @@ def ends(baseline: Record, so_far: Record, policy: Policy, candidates: int) -> R
     """Return what ends a run now: the ruling that a report of the cases so far would give, by anytime-valid evidence.
 
     Harm ends it where the pool, a critical suite or a required slice is regressed; acceptance, where the decision
-    is *accepted*. Hard limits end nothing: they are counted over all cases.
+    is *accepted*, and the policy has no limit that is counted over all cases.
 
     Args:
         baseline: the whole baseline.
@@ -23,7 +23,10 @@ def ends(baseline: Record, so_far: Record, policy: Policy, candidates: int) -> R
     if stopping is None:
         return None
     ours, alpha = OwnRecord(baseline), policy.alpha_of(candidates)
+    counted = policy.limits.max_net_loss is not None or policy.limits.min_pass_rate is not None
     for reason in stopping.on:
+        if reason == "acceptance" and counted:
+            continue
         ended = stopping.model_copy(update={"ended": reason})
         header = so_far.header.model_copy(update={"state": "complete", "stopping": ended})
         result = compare_candidate(ours, OwnRecord(so_far._replace(header=header)), policy, alpha, required=True).result

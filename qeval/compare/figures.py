@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
-from qeval.compare.clusters import FEWEST, MANY, design_effect, sign_flip_tail, whole_nets
+from qeval.compare.clusters import FEWEST, MANY, design_effect, sign_flip_midp
 from qeval.compare.counts import Counts
 from qeval.compare.distributions import upper_quantile
 from qeval.compare.interval import noninferiority_p, tango
@@ -23,17 +23,28 @@ class Figures(NamedTuple):
     p_gain: float
     p_noninferior: float
     effective_n: float
-    """Independent yes/no pairs that would say as much."""
+    """Independent yes/no pairs that would say as much: cases that share a cluster count for less."""
     few_clusters: bool
     """Under 10 clusters: their spread cannot be estimated."""
 
 
-def figures(counts: Counts, margin: float, at: Levels) -> Figures | None:
-    """Compute the figures of a slice; None without pairs."""
+def figures(counts: Counts, margin: float, at: Levels, largest: int | None = None) -> Figures | None:
+    """Compute the figures of a slice; None without pairs.
+
+    Args:
+        counts: of the slice.
+        margin: as a difference of rates.
+        at: the levels.
+        largest: pairs in the largest cluster that was planned; None: of those seen.
+    """
     if counts.n == 0:
         return None
     effect = design_effect(counts.cluster_sizes, counts.cluster_nets, counts.lost + counts.won, counts.squares)
-    return (_anytime if at.anytime else _at_the_end)(counts, margin, at, effect)
+    if not at.anytime:
+        return _at_the_end(counts, margin, at, effect)
+    return _anytime(counts, margin, at, largest or max(counts.cluster_sizes))._replace(
+        effective_n=counts.n / max(effect, 1.0)
+    )
 
 
 def _at_the_end(counts: Counts, margin: float, at: Levels, effect: float) -> Figures:
@@ -41,14 +52,19 @@ def _at_the_end(counts: Counts, margin: float, at: Levels, effect: float) -> Fig
     lost, won, n = counts.lost / effect, counts.won / effect, counts.n / effect
     independent = counts.clusters == counts.n
     df = None if independent or counts.clusters >= MANY else max(1, counts.clusters - 1)
-    low, high = tango(lost, won, n, upper_quantile(at.margin, df))
+    quantile = upper_quantile(at.margin, df)
+    low, high = tango(lost, won, n, quantile)
+    if counts.squares != counts.flips and counts.difference is not None:
+        # However small the changes: what happened in none of the cases may still happen in others.
+        least = quantile**2 / (min(counts.n, n) + quantile**2)
+        low, high = min(low, counts.difference - least), max(high, counts.difference + least)
     return Figures(
-        low=low,
-        high=high,
+        low=max(low, -1.0),
+        high=min(high, 1.0),
         p_harm=_harm(counts, independent, sign=1),
         p_gain=_harm(counts, independent, sign=-1),
         p_noninferior=noninferiority_p(lost, won, n, margin, df),
-        effective_n=n,
+        effective_n=min(n, counts.n),
         few_clusters=counts.clusters < FEWEST,
     )
 
@@ -57,19 +73,19 @@ def _harm(counts: Counts, independent: bool, sign: int) -> float:
     """One-sided mid-p for harm (sign 1) or gain (sign -1)."""
     if independent and counts.squares == counts.flips:
         return harm_midp(*((counts.losses, counts.gains) if sign > 0 else (counts.gains, counts.losses)))
-    return sign_flip_tail([sign * net for net in whole_nets(counts.cluster_nets)]).midp
+    return sign_flip_midp([sign * net for net in counts.cluster_nets])
 
 
-def _anytime(counts: Counts, margin: float, at: Levels, effect: float) -> Figures:
+def _anytime(counts: Counts, margin: float, at: Levels, largest: int) -> Figures:
     """Figures that hold however often one looked before, and whatever ended the run."""
     sizes, nets = counts.cluster_sizes, counts.cluster_nets
     mirrored = [-net for net in nets]
     return Figures(
-        low=confidence_bound(sizes, nets, at.margin),
-        high=-confidence_bound(sizes, mirrored, at.margin),
+        low=confidence_bound(sizes, nets, at.margin, largest),
+        high=-confidence_bound(sizes, mirrored, at.margin, largest),
         p_harm=min(1.0, 1 / harm_evidence(nets)),
         p_gain=min(1.0, 1 / harm_evidence(mirrored)),
-        p_noninferior=min(1.0, 1 / margin_evidence(sizes, nets, margin)),
-        effective_n=counts.n / effect,
+        p_noninferior=min(1.0, 1 / margin_evidence(sizes, nets, margin, largest)),
+        effective_n=counts.n,
         few_clusters=counts.clusters < FEWEST,
     )

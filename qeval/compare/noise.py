@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Mapping, Sequence
 from typing import NamedTuple
 
-from qeval.compare.churn import clustered_rate, disagreement, excess_churn
-from qeval.compare.mcnemar import harm_midp
+from qeval.compare.churn import Rate, clustered_rate, disagreement, excess_churn
+from qeval.compare.clusters import sign_flip_tail
 from qeval.compare.pairs import CaseKey, Scored, differs
 from qeval.compare.power import FEWEST_REPEATS
 from qeval.compare.report import ExcessChurn, SelfFlips, Stratum
@@ -43,6 +44,8 @@ class Noise(NamedTuple):
     excess: ExcessChurn | None
     stable: Stratum | None
     unstable: Stratum | None
+    averaged: float = 1.0
+    """Share of a single run's noise that is left where cases count with the mean of their runs."""
 
     @property
     def explains(self) -> bool:
@@ -54,6 +57,11 @@ class Noise(NamedTuple):
         """The larger of the two variants' own flip rates; None where too few cases ran again to say."""
         known = [own.rate for own in (self.baseline, self.candidate) if own is not None and own.n >= FEWEST_REPEATS]
         return max(known, default=None)
+
+    @property
+    def floor_of_means(self) -> float | None:
+        """The noise floor of what is compared: less than that of single runs where cases ran more than once."""
+        return None if self.floor is None else self.floor * self.averaged
 
 
 def own_changes(record: Record, metric: str) -> dict[CaseKey, Own]:
@@ -89,16 +97,25 @@ class _Again(NamedTuple):
     theirs: Own | None
 
 
-def slice_noise(scored: Sequence[Scored], own: OwnChanges, alpha: float) -> Noise:
-    """Sum up the noise of a slice."""
+def slice_noise(scored: Sequence[Scored], own: OwnChanges, alpha: float, *, churns: bool = True) -> Noise:
+    """Sum up the noise of a slice.
+
+    Args:
+        scored: its members on one metric.
+        own: what both variants do against themselves.
+        alpha: level of each end of the interval of excess churn.
+        churns: whether the metric passes or fails, so that variants can flip it; scores have no excess churn.
+    """
     again = _again(scored, own)
     if not again:
         return Noise(None, None, None, None, None)
-    ours = [(one.scored, one.ours) for one in again if one.ours is not None]
-    theirs = [(one.scored, one.theirs) for one in again if one.theirs is not None]
-    excess = _excess(scored, ours, theirs, alpha) if ours and theirs else None
+    weights = _weights(scored, again)
+    ours = _arm([(one.scored, one.ours) for one in again if one.ours is not None], weights)
+    theirs = _arm([(one.scored, one.theirs) for one in again if one.theirs is not None], weights)
+    excess = _excess(scored, ours.rate, theirs.rate, alpha) if ours and theirs and churns else None
+    stable, unstable = _strata(again)
     return Noise(
-        _self_flips([own for _, own in ours]), _self_flips([own for _, own in theirs]), excess, *_strata(again)
+        ours and ours.flips, theirs and theirs.flips, excess, stable, unstable, averaged=_averaged(len(scored), again)
     )
 
 
@@ -114,34 +131,52 @@ def _again(scored: Sequence[Scored], own: OwnChanges) -> list[_Again]:
     return found
 
 
-def _self_flips(seen: Sequence[Own]) -> SelfFlips | None:
+def _averaged(cases: int, again: Sequence[_Again]) -> float:
+    """Return the mean, over all cases and both variants, of 1 / runs of the case."""
+    saved = sum(1 - 1 / own.runs for one in again for own in (one.ours, one.theirs) if own is not None)
+    return 1 - saved / (2 * cases)
+
+
+def _weights(scored: Sequence[Scored], again: Sequence[_Again]) -> dict[str, float]:
+    """Return, by suite, how many cases of the slice each one that ran again stands for: suites repeat other shares."""
+    cases = Counter(one.pair.info.suite for one in scored)
+    repeated = Counter(one.scored.pair.info.suite for one in again)
+    return {suite: cases[suite] / times for suite, times in repeated.items()}
+
+
+class _Arm(NamedTuple):
+    """One variant's noise in a slice."""
+
+    flips: SelfFlips
+    rate: Rate
+
+
+def _arm(seen: Sequence[tuple[Scored, Own]], weights: Mapping[str, float]) -> _Arm | None:
     if not seen:
         return None
-    return SelfFlips(
-        n=len(seen),
-        runs=max(one.runs for one in seen),
-        flips=sum(one.flipped for one in seen),
-        changed_texts=sum(one.text_changed for one in seen),
-        divergences=sum(one.diverged for one in seen),
-        rate=sum(one.disagreement for one in seen) / len(seen),
+    rate = clustered_rate(
+        [own.disagreement for _, own in seen],
+        [_cluster(one) for one, _ in seen],
+        [weights[one.pair.info.suite] for one, _ in seen],
     )
+    flips = SelfFlips(
+        n=len(seen),
+        runs=max(own.runs for _, own in seen),
+        flips=sum(own.flipped for _, own in seen),
+        changed_texts=sum(own.text_changed for _, own in seen),
+        divergences=sum(own.diverged for _, own in seen),
+        rate=rate.value,
+    )
+    return _Arm(flips, rate)
 
 
-def _excess(
-    scored: Sequence[Scored],
-    ours: Sequence[tuple[Scored, Own]],
-    theirs: Sequence[tuple[Scored, Own]],
-    alpha: float,
-) -> ExcessChurn | None:
+def _excess(scored: Sequence[Scored], ours: Rate, theirs: Rate, alpha: float) -> ExcessChurn | None:
     graded = [(one, one.before, one.after) for one in scored if one.before is not None and one.after is not None]
     if not graded:
         return None
     apart = [before * (1 - after) + after * (1 - before) for _, before, after in graded]
     between = clustered_rate(apart, [_cluster(one) for one, _, _ in graded])
-    rates = [
-        clustered_rate([own.disagreement for _, own in arm], [_cluster(o) for o, _ in arm]) for arm in (ours, theirs)
-    ]
-    found = excess_churn(between, rates[0], rates[1], alpha)
+    found = excess_churn(between, ours, theirs, alpha)
     return ExcessChurn(flip_rate=between.value, estimate=found.estimate, low=found.low, high=found.high)
 
 
@@ -174,13 +209,18 @@ def self_faults(record: Record) -> tuple[str, ...]:
     if record.header.decoding.get("do_sample"):
         return ()
     first = record.by_case()
+    clusters = {(info.suite, info.case): (info.suite, info.cluster) for info in record.cases}
     faults = []
     for repeat in repeats:
-        pairs = [(first[key], again) for key, again in record.by_case(repeat).items() if key in first]
-        graded = [(before.passed(), again.passed()) for before, again in pairs]
-        losses = sum(before is True and again is False for before, again in graded)
-        gains = sum(before is False and again is True for before, again in graded)
-        if min(harm_midp(losses, gains), harm_midp(gains, losses)) <= LIMIT / len(repeats):
+        pairs = {key: (first[key], again) for key, again in record.by_case(repeat).items() if key in first}
+        graded = {key: (before.passed(), again.passed()) for key, (before, again) in pairs.items()}
+        lost = [key for key, (before, again) in graded.items() if before is True and again is False]
+        won = [key for key, (before, again) in graded.items() if before is False and again is True]
+        losses, gains = len(lost), len(won)
+        nets = Counter(clusters[key] for key in won)
+        nets.subtract(clusters[key] for key in lost)
+        either = (sign_flip_tail(list(nets.values())), sign_flip_tail([-net for net in nets.values()]))
+        if min(tail.midp for tail in either) <= LIMIT / len(repeats):
             faults.append(
                 f"{record.header.variant} differs from its own repeat {repeat}: {losses} cases right to wrong, "
                 f"{gains} wrong to right; {_cause(record)}, so no difference can be read"

@@ -76,8 +76,8 @@ class Pairing(NamedTuple):
     """Suites of the baseline that the candidate never had."""
     extra_suites: tuple[str, ...]
     """Suites of the candidate that the baseline never had."""
-    not_reached: int
-    """Cases left out because the candidate's run was ended early."""
+    planned: tuple[CaseInfo, ...]
+    """All cases of the suites in common; more than the pairs where the candidate's run was ended early."""
 
 
 class Scored(NamedTuple):
@@ -106,11 +106,11 @@ def pair_records(baseline: Record, candidate: Record) -> Pairing:
     for record in (baseline, candidate):
         _refuse_twice(record)
     before, after = baseline.by_case(), candidate.by_case()
-    infos = {(info.suite, info.case): info for record in (candidate, baseline) for info in record.cases}
-    ordered = _reached(baseline, candidate, after)
+    infos = {(info.suite, info.case): info for record in (baseline, candidate) for info in record.cases}
+    ordered = _reached(infos, candidate, after)
     shared = baseline.header.suites.keys() & candidate.header.suites.keys()
     gone, lost = _ABSENCE[baseline.header.state], _ABSENCE[candidate.header.state]
-    keys = tuple(dict.fromkeys(ordered))
+    keys = tuple(ordered)
     ours, theirs = baseline.again(), candidate.again()
     pairs = tuple(
         _pair(
@@ -124,14 +124,14 @@ def pair_records(baseline: Record, candidate: Record) -> Pairing:
     alone = _held(baseline) ^ _held(candidate)
     unpaired = tuple(f"{suite}/{case}" for suite, case in keys if suite in shared and (suite, case) in alone)
     missing, extra = sorted(baseline.header.suites.keys() - shared), sorted(candidate.header.suites.keys() - shared)
-    return Pairing(pairs, unpaired, tuple(missing), tuple(extra), not_reached=len(infos) - len(keys))
+    planned = tuple(info for info in infos.values() if info.suite in shared)
+    return Pairing(pairs, unpaired, tuple(missing), tuple(extra), planned)
 
 
-def _reached(baseline: Record, candidate: Record, after: Mapping[CaseKey, Outcome]) -> list[CaseKey]:
+def _reached(keys: Iterable[CaseKey], candidate: Record, after: Mapping[CaseKey, Outcome]) -> list[CaseKey]:
     """Return the cases of both records; of a run that was ended early, those it came to."""
-    keys = [(info.suite, info.case) for info in (*baseline.cases, *candidate.cases)]
     stopping = candidate.header.stopping
-    return keys if stopping is None or stopping.ended is None else [key for key in keys if key in after]
+    return [key for key in keys if stopping is None or stopping.ended is None or key in after]
 
 
 def _refuse_twice(record: Record) -> None:

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Collection, Sequence
 from typing import NamedTuple
 
+from qeval.compare.pairs import Pair
 from qeval.compare.policy import FEWEST_CASES, Policy
 from qeval.compare.report import Level, Role, SliceKey
 from qeval.compare.slices import belongs, tag_slices
@@ -24,6 +26,26 @@ class Planned(NamedTuple):
     """Under 30 cases."""
     named: bool
     """The policy asks for it by name, so it is judged even with too few cases."""
+    largest: int | None = None
+    """Pairs in its largest cluster, where only some of its cases were reached."""
+
+
+def reached(planned: Sequence[Planned], infos: Sequence[CaseInfo], pairs: Sequence[Pair]) -> tuple[Planned, ...]:
+    """Narrow slices that were planned on all cases down to the pairs there are; level and margin stay as planned.
+
+    Args:
+        planned: slices over `infos`.
+        infos: all cases.
+        pairs: those of a run that was ended early.
+    """
+    places = {(pair.info.suite, pair.info.case): i for i, pair in enumerate(pairs)}
+    narrowed = []
+    for plan in planned:
+        members = [infos[i] for i in plan.at]
+        at = tuple(sorted(places[key] for info in members if (key := (info.suite, info.case)) in places))
+        clusters = Counter((info.suite, info.cluster) for info in members)
+        narrowed.append(plan._replace(at=at, largest=max(clusters.values(), default=None)))
+    return tuple(narrowed)
 
 
 def plan_slices(cases: Sequence[CaseInfo], suites: Collection[str], policy: Policy) -> tuple[Planned, ...]:

@@ -20,14 +20,15 @@ from qeval.jsonl import dumps
 from qeval.strict import Strict, load_yaml
 
 Amount = Annotated[float, Field(strict=True, ge=0, le=1)]
-Margin = Annotated[float, Field(strict=True, gt=0, lt=1)]
+LEAST_MARGIN = 1e-4
+Margin = Annotated[float, Field(strict=True, ge=LEAST_MARGIN, lt=1)]
 Auto = Literal["auto"]
 
 
 def _auto_or_share(value: object) -> object:
     is_number = isinstance(value, int | float) and not isinstance(value, bool)
-    if value != "auto" and not (is_number and 0 < value < 1):  # type: ignore[operator]
-        raise ValueError("must be auto, or a number above 0 and under 1")
+    if value != "auto" and not (is_number and LEAST_MARGIN <= value < 1):  # type: ignore[operator]
+        raise ValueError(f"must be auto, or a number from {LEAST_MARGIN} to under 1")
     return value
 
 
@@ -92,7 +93,7 @@ class Limits(Strict):
 class Policy(Strict):
     """What a team accepts; an empty file is the built-in default."""
 
-    alpha: Annotated[float, Field(strict=True, gt=0, lt=0.5)] = 0.05
+    alpha: Annotated[float, Field(strict=True, ge=1e-6, le=0.49)] = 0.05
     """Chance of a false alarm over the whole family, and of passing a loss as large as the margin."""
     planning_flip_rate: Annotated[float, Field(strict=True, gt=0, le=1)] = 0.10
     """Share of cases expected to flip: sets `auto` margins and says how many cases are needed."""

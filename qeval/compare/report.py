@@ -84,7 +84,7 @@ class Verdict(Strict):
     """Cases of the slice, answered or not."""
     clusters: int
     effective_n: float | None = None
-    """Independent yes/no pairs that would say as much: clusters make it smaller, repeats larger."""
+    """Independent yes/no pairs that would say as much, at most `n`: cases that share a cluster count for less."""
     baseline_passed: float
     """Cases passed; a fraction where cases ran repeatedly (their mean counts), a sum of scores where that is the
     metric."""
@@ -111,7 +111,8 @@ class Verdict(Strict):
     p_noninferior: Share | None
     margin: Share
     smallest_detectable: float | None
-    """The drop this effective n would have shown with power .8 at the planning flip rate; None: none at all."""
+    """The drop this effective n would have shown with power .8 at the planning flip rate, in a gating slice at Holm's
+    hardest step; None: none at all."""
     cases_needed: int | None
     """Pairs that would settle it if nothing is wrong, at the planning flip rate or the one seen where that is
     higher; None when settled, and when there are that many already."""
@@ -239,6 +240,8 @@ class CandidateResult(Strict):
     identical: bool = False
     """Equal to the baseline in every token: said aloud, with likely causes."""
     notes: tuple[str, ...] = ()
+    confidence: Share | None = None
+    """Of its intervals, 1 - 2 alpha; where it is not the policy's a note says why."""
     unpaired: tuple[str, ...] = ()
     """Case ids that only one of the two records holds."""
 

@@ -20,10 +20,12 @@ from collections import Counter
 from collections.abc import Iterable, Sequence
 
 _STEPS = 200
-"""Intervals of Simpson's rule; the integrand is a polynomial over positive terms, smooth on [1/2, 1]."""
+"""Intervals of Simpson's rule, at least; the integrand is a polynomial over positive terms, smooth on [1/2, 1]."""
 _STAKES = tuple((step + 0.5) / 32 for step in range(32))
 """Shares of the largest stake, spread evenly: one of them suits whatever is true."""
 _BISECTIONS = 30
+_LARGEST_LOG = 600.0
+"""Beyond it evidence is only said to be huge: its exponential, summed up, must stay a finite number."""
 
 
 def harm_evidence(nets: Iterable[float]) -> float:
@@ -43,10 +45,12 @@ def harm_evidence(nets: Iterable[float]) -> float:
     seen = Counter(net for net in nets if net)
     if not seen:
         return 1.0
-    width = 0.5 / _STEPS
+    # The more flips, the narrower the peak.
+    steps = max(_STEPS, 16 * math.isqrt(seen.total()))
+    width = 0.5 / steps
     total = 0.0
-    for step in range(_STEPS + 1):
-        weight = 1 if step in {0, _STEPS} else 4 if step % 2 else 2
+    for step in range(steps + 1):
+        weight = 1 if step in {0, steps} else 4 if step % 2 else 2
         total += weight * _payoff(0.5 + step * width, seen)
     return 2 * total * width / 3
 
@@ -60,10 +64,10 @@ def _payoff(p: float, seen: Counter[float]) -> float:
         if won == 0:
             return 0.0
         log += times * math.log(2 * won)
-    return math.exp(min(log, 700.0))
+    return math.exp(min(log, _LARGEST_LOG))
 
 
-def margin_evidence(sizes: Sequence[int], nets: Sequence[float], margin: float) -> float:
+def margin_evidence(sizes: Sequence[int], nets: Sequence[float], margin: float, largest: int | None = None) -> float:
     """Return the e-value against "the candidate is worse by the margin or more" (difference <= -margin).
 
     A wager on each cluster pays `1 + stake * (net + margin * size) / largest`; its mean over fixed stakes up to the
@@ -73,24 +77,25 @@ def margin_evidence(sizes: Sequence[int], nets: Sequence[float], margin: float) 
         sizes: pairs in each cluster.
         nets: gains minus losses in each, in the same order.
         margin: as a difference of rates, in (-1, 1).
+        largest: pairs in the largest cluster that may still come, fixed before the first look; None: of those given.
 
     >>> round(margin_evidence([1] * 200, [0] * 200, 0.03), 1)
     73.1
     """
     if not sizes:
         return 1.0
-    largest = max(sizes)
+    largest = largest or max(sizes)
     seen = Counter((net + margin * size) / largest for size, net in zip(sizes, nets, strict=True))
     ruin = -(1 - margin)
     total = 0.0
     for share in _STAKES:
         stake = share / -ruin
         log = sum(times * math.log1p(stake * gain) for gain, times in seen.items())
-        total += math.exp(min(log, 700.0))
+        total += math.exp(min(log, _LARGEST_LOG))
     return total / len(_STAKES)
 
 
-def confidence_bound(sizes: Sequence[int], nets: Sequence[float], alpha: float) -> float:
+def confidence_bound(sizes: Sequence[int], nets: Sequence[float], alpha: float, largest: int | None = None) -> float:
     """Return the lower bound of the difference that holds at every look at once, with probability 1 - alpha.
 
     The smallest difference that `margin_evidence` does not refute. The upper bound is that of the mirrored nets, with
@@ -105,7 +110,7 @@ def confidence_bound(sizes: Sequence[int], nets: Sequence[float], alpha: float) 
     refuted, open_ = -1.0, sum(nets) / sum(sizes)
     for _ in range(_BISECTIONS):
         middle = (refuted + open_) / 2
-        if margin_evidence(sizes, nets, -middle) >= 1 / alpha:
+        if margin_evidence(sizes, nets, -middle, largest) >= 1 / alpha:
             refuted = middle
         else:
             open_ = middle

@@ -19,6 +19,7 @@ from qeval.compare.policy import Policy
 from qeval.compare.power import cases_for_margin, cases_to_detect, smallest_detectable, smallest_margin
 from qeval.compare.report import Ruling, Verdict
 from qeval.compare.shrink import shrink
+from qeval.outcome import SCORE_SUFFIX
 
 LOWEST_BASELINE_PERCENT = 20
 """Where the baseline passes less, most pairs cannot show a loss: nothing is called equivalent."""
@@ -68,24 +69,35 @@ def judge(
     Each slice is judged on the pairs that both arms answered, and again with every case that only the baseline
     answered counted as wrong. Where the two rulings differ, the missing answers would decide: inconclusive.
     """
-    noises = [slice_noise([scored[i] for i in plan.at], own, at.margin) for plan in planned]
+    churns = not metric.endswith(SCORE_SUFFIX)
+    noises = [slice_noise([scored[i] for i in plan.at], own, at.margin, churns=churns) for plan in planned]
     answered = _judge_all(planned, scored, noises, at)
     worst = answered
     if any(one.before is not None and one.after is None for one in scored):
         worst = _judge_all(planned, as_losses(scored), noises, at)
+    tests = len({plan.at for plan in planned if plan.role != "exploratory" and plan.at})
     verdicts = [
-        _verdict(plan, metric, seen, decides=seen.ruling != with_losses.ruling, policy=policy, noise=noise, at=at)
+        _verdict(
+            _Row(plan, seen, _careful(seen.ruling, with_losses.ruling), noise, tests), metric, policy=policy, at=at
+        )
         for plan, seen, with_losses, noise in zip(planned, answered, worst, noises, strict=True)
     ]
     return _with_shrinkage(verdicts, at)
+
+
+def _careful(answered: Ruling, worst: Ruling) -> Ruling:
+    """Return the ruling that holds both without the missing answers and with each as a loss."""
+    if answered == worst:
+        return answered
+    return "equivalent" if {answered, worst} == {"equivalent", "improved"} else "inconclusive"
 
 
 def _judge_all(
     planned: Sequence[Planned], scored: Sequence[Scored], noises: Sequence[Noise], at: Levels
 ) -> list[_Judged]:
     counts = [count(scored[i] for i in plan.at) for plan in planned]
-    found = [figures(one, plan.margin, at) for one, plan in zip(counts, planned, strict=True)]
-    adjusted = _adjust(planned, found)
+    found = [figures(one, plan.margin, at, plan.largest) for one, plan in zip(counts, planned, strict=True)]
+    adjusted = _adjust(planned, found, at)
     return [
         _Judged(one, seen, p, _ruling(plan, (one, seen, p), noise, at))
         for plan, one, seen, p, noise in zip(planned, counts, found, adjusted, noises, strict=True)
@@ -111,16 +123,21 @@ def _baseline_floor(counts: Counts) -> bool:
 
 def _margin_in_noise(plan: Planned, found: Figures, noise: Noise, at: Levels) -> bool:
     """Whether two runs of one variant would differ by the margin too often for a pass to mean anything."""
-    return noise.floor is not None and plan.margin < smallest_margin(noise.floor, found.effective_n, at.margin)
+    floor = noise.floor_of_means
+    return floor is not None and plan.margin < smallest_margin(floor, found.effective_n, at.margin)
 
 
-def _adjust(planned: Sequence[Planned], found: Sequence[Figures | None]) -> list[Adjusted]:
-    """Holm over pool, suites and required slices; Benjamini-Hochberg over the exploratory ones."""
+def _adjust(planned: Sequence[Planned], found: Sequence[Figures | None], at: Levels) -> list[Adjusted]:
+    """Holm over pool, suites and required slices; Benjamini-Hochberg over the exploratory ones.
+
+    A slice without data is no test; but at a look it is one that is still to come.
+    """
+    unseen = 1.0 if at.anytime else None
     adjusted = [Adjusted(None, None)] * len(planned)
     for exploratory, correct in ((False, holm), (True, benjamini_hochberg)):
         family = [i for i, plan in enumerate(planned) if (plan.role == "exploratory") == exploratory]
-        harm = _once(family, planned, [one and one.p_harm for one in found], correct)
-        gain = _once(family, planned, [one and one.p_gain for one in found], correct)
+        harm = _once(family, planned, [one.p_harm if one else unseen for one in found], correct)
+        gain = _once(family, planned, [one.p_gain if one else unseen for one in found], correct)
         for i in family:
             adjusted[i] = Adjusted(harm[i], gain[i])
     return adjusted
@@ -133,17 +150,27 @@ def _once(
     correct: Callable[[Sequence[float | None]], list[float | None]],
 ) -> dict[int, float | None]:
     """Correct a family in which slices of the very same pairs (a lone suite and the pool) are one test."""
-    tests = dict.fromkeys(planned[i].at for i in family)
-    first = {planned[i].at: p_values[i] for i in family}
-    by_test = dict(zip(tests, correct([first[at] for at in tests]), strict=True))
-    return {i: by_test[planned[i].at] for i in family}
+    names = {i: planned[i].at or planned[i].key for i in family}
+    first = {names[i]: p_values[i] for i in family}
+    by_test = dict(zip(first, correct(list(first.values())), strict=True))
+    return {i: by_test[names[i]] for i in family}
 
 
-def _verdict(
-    plan: Planned, metric: str, seen: _Judged, *, decides: bool, policy: Policy, noise: Noise, at: Levels
-) -> Verdict:
+class _Row(NamedTuple):
+    """All that makes a verdict."""
+
+    plan: Planned
+    seen: _Judged
+    final: Ruling
+    noise: Noise
+    tests: int
+    """Tests in the family of gating slices."""
+
+
+def _verdict(row: _Row, metric: str, *, policy: Policy, at: Levels) -> Verdict:
+    plan, seen, final, noise, tests = row
     counts, found, adjusted, ruling = seen
-    final: Ruling = "inconclusive" if decides else ruling
+    decides = final == "inconclusive" != ruling
     flags = _flags(plan, seen, noise, decides=decides, at=at)
     needed = _needed(plan, counts, found, noise=noise, policy=policy, at=at) if final == "inconclusive" else None
     return Verdict(
@@ -173,7 +200,7 @@ def _verdict(
         p_gain_adjusted=adjusted.gain,
         p_noninferior=found and found.p_noninferior,
         margin=plan.margin,
-        smallest_detectable=found and smallest_detectable(policy.planning_flip_rate, found.effective_n, at.harm),
+        smallest_detectable=found and _could_show(plan, found, policy, at.harm / max(1, tests)),
         cases_needed=needed,
         unanswered=counts.unanswered,
         baseline_unanswered=counts.baseline_unanswered,
@@ -185,6 +212,12 @@ def _verdict(
     )
 
 
+def _could_show(plan: Planned, found: Figures, policy: Policy, hardest: float) -> float | None:
+    """Return the drop that a slice would have shown at Holm's hardest step; an exploratory one is planned alone."""
+    alpha = policy.alpha if plan.role == "exploratory" else hardest
+    return smallest_detectable(policy.planning_flip_rate, found.effective_n, alpha)
+
+
 def _flags(plan: Planned, seen: _Judged, noise: Noise, *, decides: bool, at: Levels) -> tuple[str, ...]:
     counts, found, adjusted, ruling = seen
     held = found is not None and ruling in {"equivalent", "improved"} and not decides
@@ -194,7 +227,7 @@ def _flags(plan: Planned, seen: _Judged, noise: Noise, *, decides: bool, at: Lev
         "few_clusters": found is not None and found.few_clusters,
         "baseline_floor": _baseline_floor(counts),
         "margin_in_noise": found is not None and _margin_in_noise(plan, found, noise, at),
-        "ended_early": at.anytime,
+        "ended_early": at.anytime and (counts.n > 0 or plan.largest is not None),
         "unanswered_decides": decides,
         "two_sided": held and found is not None and found.high < plan.margin,
         "small_real_loss": held and adjusted.harm is not None and adjusted.harm <= at.harm,
@@ -213,11 +246,14 @@ def _needed(
     """
     if _baseline_floor(counts):
         return None
-    seen = counts.flips / counts.n if counts.n else 0.0
-    independent = cases_for_margin(max(seen, policy.planning_flip_rate), plan.margin, at.margin)
-    if noise.floor:
-        independent = max(independent, cases_to_detect(noise.floor, plan.margin, at.margin))
-    needed = independent if found is None else round(independent * counts.n / found.effective_n)
+    seen = (counts.lost + counts.won) / counts.n if counts.n else 0.0
+    # Whole, a run that was ended early would be judged at the policy's level.
+    alpha = policy.alpha if at.anytime else at.margin
+    needed = cases_for_margin(max(seen, policy.planning_flip_rate), plan.margin, alpha)
+    if found is not None:
+        if noise.floor_of_means:
+            needed = max(needed, cases_to_detect(noise.floor_of_means, plan.margin, alpha))
+        needed = round(needed * counts.n / found.effective_n)
     return needed if needed > counts.n else None
 
 

@@ -132,9 +132,9 @@ def worst_first(report: Report) -> list[ChangedCase]:
 
 
 def interval_name(report: Report) -> str:
-    """Name the interval by its confidence, such as `90 % interval`."""
-    alpha = report.policy.get("alpha")
-    return f"{percent(1 - 2 * alpha, 0)} interval" if isinstance(alpha, float) else "interval"
+    """Name the interval by its confidence, such as `90 % interval`; not where candidates differ: their notes say it."""
+    known = {candidate.confidence for candidate in report.candidates if candidate.confidence is not None}
+    return f"{percent(known.pop(), 0)} interval" if len(known) == 1 else "interval"
 
 
 def answered_text(variant: VariantSummary) -> str:

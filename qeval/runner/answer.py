@@ -71,24 +71,39 @@ def run_task(task: Task, say: Say, ask: Ask, clock: Clock) -> None:
     prompts = [engine.render(suite.name, case) for suite in task.suites for case in suite.cases]
     laps = _plan(task, engine, prompts)
     batches = [batch for lap in laps for batch in lap.batches]
-    stopping = Stopping(on=task.stop_on) if task.stop_on and len(laps) > 1 else None
+    stopping = _stopping(task, laps)
     header = _header(task, loaded, batches, stopping, moved)
     kept = _begin(task, header, batches)
     header = header.model_copy(update={"measurements": _continued(kept.measurements, measured)})
     save_header(task.folder, header)
     say(Planned(sum(len(batch.prompts) for batch in batches), kept.answers))
     say(Stage("answering"))
-    for lap in laps:
+    begun = _last_begun(laps, kept)
+    for number, lap in enumerate(laps):
         for batch in lap.batches:
             if (batch.repeat, batch.number) not in kept.batches:
                 header = _run_batch(task, engine, batch, header, say, clock)
-        # After the last lap everything is there, and the whole is compared.
-        ended = ask() if stopping and lap is not laps[-1] else None
+        # After the last lap everything is there, and the whole is compared. A lap after which a further one was
+        # begun did not end the run; what is kept of that one is no random share of it.
+        ended = ask() if stopping and begun <= number < len(laps) - 1 else None
         if stopping and ended:
             header = header.model_copy(update={"stopping": stopping.model_copy(update={"ended": ended})})
             say(Stage(f"ended early: {ended}"))
             break
     save_header(task.folder, header.model_copy(update={"state": "complete"}))
+
+
+def _stopping(task: Task, laps: list[Lap]) -> Stopping | None:
+    """Return what may end the run: as its record says where one is taken over."""
+    if task.resume and (task.folder / RECORD_FILE).exists():
+        return load_header(task.folder).stopping
+    return Stopping(on=task.stop_on) if task.stop_on and len(laps) > 1 else None
+
+
+def _last_begun(laps: list[Lap], kept: Kept) -> int:
+    """Return the place of the last lap of which a resumed record holds anything, 0 where there is none."""
+    begun = [n for n, lap in enumerate(laps) if any((b.repeat, b.number) in kept.batches for b in lap.batches)]
+    return max(begun, default=0)
 
 
 def _run_batch(  # noqa: PLR0917 - what a batch needs, handed on
@@ -110,20 +125,12 @@ def _run_batch(  # noqa: PLR0917 - what a batch needs, handed on
 
 
 def _plan(task: Task, engine: Engine, prompts: list[Prompt]) -> list[Lap]:
-    """Plan all batches; cases that cannot fit in the context come last, as a batch that is only written down."""
-    fitting = [prompt for prompt in prompts if not _too_long(engine, prompt)]
     # Samples are repeats already.
     again = {} if task.temperature else task.again
     sizes = Sizes(
         task.batch_size, task.batch_tokens, again, task.repeats, task.in_waves, task.seed, samples=task.samples
     )
-    laps = plan_laps(fitting, sizes)
-    refused = tuple(prompt for prompt in prompts if _too_long(engine, prompt))
-    if refused:
-        number = sum(batch.repeat == 0 for lap in laps for batch in lap.batches)
-        last = [Batch(sample, number, refused) for sample in range(task.samples)]
-        laps[-1] = Lap((*laps[-1].batches, *last))
-    return laps
+    return plan_laps(prompts, lambda prompt: not _too_long(engine, prompt), sizes)
 
 
 def _begin(task: Task, header: RecordHeader, batches: list[Batch]) -> Kept:

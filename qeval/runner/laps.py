@@ -2,14 +2,15 @@
 
 Where a run may end early its cases come in random order: in waves, each a random share of every suite's clusters.
 Inside a wave they are batched for speed, so waves grow: the first two have 160 cases, each further one as many as all
-before it. The cases that run again are chosen from the first wave and follow it, so that the noise floor is known
-before anything is decided.
+before it. The cases that run again are chosen from the first wave, which is larger where they need it, and follow it,
+so that the noise floor is known before anything is decided.
 """
 
 from __future__ import annotations
 
 import random
-from collections.abc import Mapping, Sequence
+from collections import Counter
+from collections.abc import Callable, Mapping, Sequence
 from typing import NamedTuple
 
 from qeval.engines.base import Prompt
@@ -40,32 +41,51 @@ class Sizes(NamedTuple):
     """Answers drawn to each case, in the same batches; greedy decoding gives one."""
 
 
-def plan_laps(prompts: Sequence[Prompt], sizes: Sizes) -> list[Lap]:
-    """Plan all batches of a run; the same for every variant."""
+def plan_laps(prompts: Sequence[Prompt], fits: Callable[[Prompt], bool], sizes: Sizes) -> list[Lap]:
+    """Plan all batches of a run; the same for every variant.
+
+    Args:
+        prompts: all of them.
+        fits: whether a prompt can be answered; those of a wave that cannot are a batch that is only written down.
+        sizes: what the run is cut by.
+    """
     found: list[Lap] = []
     first = 0
-    waves = _growing(_shares(prompts, sizes.seed)) if sizes.in_waves else [list(prompts)]
+    waves = _growing(_shares(prompts, sizes.seed), sizes.again) if sizes.in_waves else [list(prompts)]
     for number, wave in enumerate(waves):
-        planned = plan_batches(wave, sizes.batch_size, sizes.batch_tokens, first=first)
+        fitting = [prompt for prompt in wave if fits(prompt)]
+        planned = plan_batches(fitting, sizes.batch_size, sizes.batch_tokens, first=first)
+        if len(fitting) < len(wave):
+            planned.append(Batch(0, first + len(planned), tuple(prompt for prompt in wave if not fits(prompt))))
         first += len(planned)
         batches = [batch._replace(repeat=sample) for sample in range(sizes.samples) for batch in planned]
         if number == 0:
-            again = choose_again(wave, sizes.again, sizes.seed)
+            again = choose_again(fitting, sizes.again, sizes.seed)
             for repeat in range(1, sizes.repeats + 1):
                 batches += plan_repeat(again, repeat, sizes.batch_size, sizes.batch_tokens)
         found.append(Lap(tuple(batches)))
     return found
 
 
-def _growing(shares: list[list[Prompt]]) -> list[list[Prompt]]:
-    """Join shares into waves: one, one, two, four and so on; the last wave takes what is left."""
+def _growing(shares: list[list[Prompt]], again: Mapping[str, int]) -> list[list[Prompt]]:
+    """Join shares into waves: as many as hold the cases that run again, then as many as before each time."""
     waves: list[list[Prompt]] = []
     done = 0
     while done < len(shares):
-        size = max(1, done)
+        size = done or _enough(shares, again)
         waves.append([prompt for share in shares[done : done + size] for prompt in share])
         done += size
     return waves
+
+
+def _enough(shares: list[list[Prompt]], again: Mapping[str, int]) -> int:
+    """Return how many shares hold so many cases of each suite; one at least, all where they have no more."""
+    held: Counter[str] = Counter()
+    for number, share in enumerate(shares, 1):
+        held.update(prompt.suite for prompt in share)
+        if all(held[suite] >= cases for suite, cases in again.items()):
+            return number
+    return len(shares)
 
 
 def _shares(prompts: Sequence[Prompt], seed: int) -> list[list[Prompt]]:

@@ -109,7 +109,11 @@ def _listen(line: _Line, hear: Callable[[Said], None], deadline: float | None, c
         if isinstance(message, Done | Failed):
             return message
         if isinstance(message, Look):
-            line.pipe.send(line.judge())
+            verdict = line.judge()
+            try:
+                line.pipe.send(verdict)
+            except OSError:  # the child died while it waited
+                return None
         else:
             hear(message)
 

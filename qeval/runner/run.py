@@ -94,12 +94,12 @@ def run_plan(
     fingerprints = {name: fingerprint(model.path) if model else None for name, model in models.items()}
     out.mkdir(parents=True, exist_ok=True)
     with _only_runner(out):
-        _claim(out, _identity(plan, fingerprints), resume=resume)
+        again = dict(plan.self_checked if hooks.again is None else hooks.again)
+        _claim(out, {**_identity(plan, fingerprints), "cases again": again}, resume=resume)
         runs: list[VariantRun] = []
         for variant in plan.variants:
             task = _task(plan, variant, models[variant.model], out, resume=resume)
-            if hooks.again is not None:
-                task = task._replace(again=dict(hooks.again))
+            task = task._replace(again=again)
             # There is nothing to compare a candidate with before the baseline is whole.
             if not runs or runs[0].ended.state != "complete" or hooks.judge is None:
                 task = task._replace(stop_on=())

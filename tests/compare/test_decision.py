@@ -305,3 +305,12 @@ class TestTheBestOfSeveral:
             missing={"nf4": "crashed"},
         )
         assert report.decision == "incomplete"
+
+
+def test_a_missing_answer_between_two_passes_leaves_the_lesser_one():
+    # 5 gains of 100 and one unanswered: improved without it, equivalent with it as a loss.
+    before = [i >= 5 for i in range(100)]
+    after = [True] * 5 + [None] + [True] * 94
+    result = decide(make_record("a", {"s": before}), make_record("b", {"s": after}), margins={"pool": 0.05})
+    pool = result.verdicts[0]
+    assert (pool.ruling, "unanswered_decides" in pool.flags) == ("equivalent", False)

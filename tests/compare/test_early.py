@@ -97,3 +97,78 @@ def test_a_run_that_could_have_ended_pays_at_the_end():
 def test_an_unfinished_run_that_was_not_ended_is_incomplete():
     report = build_report(baseline(), [candidate(20, answered=40)], Policy(), created_at="t")
     assert report.exit_code == 5
+
+
+def test_roles_and_margins_are_those_of_all_planned_cases():
+    # Twelve suites of 40, each with 14 reached: each gates, though 14 alone would not.
+    rows = {f"s{i:02}": [True] * 40 for i in range(12)}
+    lost = {**rows, "s03": [False] * 40}
+    policy = Policy(margins={"pool": 0.2})
+    theirs = make_record("nf4", lost, stopping=Stopping(on=("harm", "acceptance")))
+    theirs = theirs._replace(outcomes=tuple(o for o in theirs.outcomes if int(o.case[1:]) < 14))
+    assert ends(make_record("fp32", rows), theirs, policy, 1) != "acceptance"
+    ended = theirs.header.model_copy(update={"stopping": Stopping(on=("harm",), ended="harm")})
+    report = build_report(make_record("fp32", rows), [theirs._replace(header=ended)], policy, created_at="t")
+    suite = next(v for v in report.candidates[0].verdicts if v.slice.label == "s03")
+    assert (suite.n, suite.level, "too_few" in suite.flags) == (14, "critical", False)
+    assert suite.margin == policy.margin_of(suite.slice, 40)
+
+
+@pytest.mark.parametrize("limit", [{"max_net_loss": 0.5}, {"min_pass_rate": 0.1}])
+def test_acceptance_does_not_end_a_run_whose_limits_count_all_cases(limit):
+    many = [True] * 3000
+    theirs = make_record("int8", {"a": many}, stopping=Stopping(on=("harm", "acceptance")))
+    theirs = theirs._replace(outcomes=theirs.outcomes[:1000])
+    assert ends(make_record("fp32", {"a": many}), theirs, Policy(limits=limit), 1) is None
+
+
+def test_a_slice_still_to_come_is_a_test_of_the_family():
+    # 9 : 0 of the first suite has p = 10/1023; three tests make .0293, two would make .0196.
+    alone = candidate(9, answered=40, on=("harm",), ended="harm")
+    alone = alone._replace(outcomes=tuple(o for o in alone.outcomes if o.suite == "a"))
+    report = build_report(baseline(), [alone], Policy(), created_at="t")
+    row = next(v for v in report.candidates[0].verdicts if v.slice.label == "a")
+    assert row.p_harm_adjusted == pytest.approx(3 * 10 / 1023 if row.n < 40 else 2 * 10 / 1023, rel=1e-3)
+
+
+def test_a_run_that_was_ended_early_is_no_baseline():
+    ours = baseline(stopping=Stopping(on=("harm",), ended="harm"))
+    report = build_report(ours, [make_record("nf4", {"a": RIGHT, "b": RIGHT})], Policy(), created_at="t")
+    assert report.exit_code == 5
+    assert "was ended early" in report.candidates[0].reasons[0]
+
+
+def test_harm_does_not_wait_for_slices_and_limits_that_were_not_reached():
+    tags = {"a": [{"kind": "rare" if i >= 360 else "common"} for i in range(N)]}
+    ours = make_record("fp32", {"a": RIGHT}, tags=tags)
+    worse = [passed and i >= 40 for i, passed in enumerate(RIGHT)]
+    theirs = make_record("nf4", {"a": worse}, tags=tags, stopping=Stopping(on=("harm",)))
+    theirs = theirs._replace(outcomes=theirs.outcomes[:120])
+    policy = Policy(required=("kind=rare",), limits={"min_pass_rate": {"kind=rare": 0.1}, "min_scored": 0.99})
+    assert ends(ours, theirs, policy, 1) == "harm"
+    header = theirs.header.model_copy(update={"stopping": Stopping(on=("harm",), ended="harm")})
+    report = build_report(ours, [theirs._replace(header=header)], policy, created_at="t")
+    assert (report.decision, report.exit_code) == ("regressed", 1)
+    # A slice that no case has is still a fault of the policy.
+    unknown = policy.model_copy(update={"required": ("kind=seldom",)})
+    report = build_report(ours, [theirs._replace(header=header)], unknown, created_at="t")
+    assert report.decision == "incomplete"
+
+
+def test_one_of_several_candidates_needs_more_to_end_where_the_best_is_taken():
+    # 11 : 0 has e = 341, over 3 * 100 and under 3 * 100 * 4.
+    record = candidate(11, answered=40, on=("harm",))
+    best = Policy(candidates_required="best")
+    assert ends(baseline(), record, best, 1) == "harm"
+    assert ends(baseline(), record, best, 4) is None
+
+
+def test_a_record_that_differs_from_its_own_repeat_ends_nothing():
+    again = {"a": [False] * 40, "b": RIGHT[:40]}
+    assert ends(baseline(repeats=again), candidate(20, answered=40), Policy(), 1) is None
+
+
+def test_the_label_of_the_interval_is_its_own():
+    report = build_report(baseline(), [candidate(20, answered=40, ended="harm")], Policy(), created_at="t")
+    assert report.candidates[0].confidence == pytest.approx(0.98)
+    assert any("intervals at 98 %: confidence sequences" in note for note in report.candidates[0].notes)

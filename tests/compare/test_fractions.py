@@ -6,7 +6,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from qeval.compare.build import build_report
-from qeval.compare.clusters import design_effect, sign_flip_tail, whole_nets
+from qeval.compare.clusters import design_effect, sign_flip_midp, sign_flip_tail
 from qeval.compare.counts import count
 from qeval.compare.figures import figures
 from qeval.compare.interval import tango
@@ -58,7 +58,7 @@ def test_whole_scores_make_no_second_row():
 def test_a_change_by_half_counts_as_a_quarter_of_a_flips_variance():
     # 40 changes by a half either way, of 400: variance 0.025 a case where 40 flips would have 0.1.
     halves = found([0.5] * 400, [0.0, 1.0] * 20 + [0.5] * 360)
-    assert halves.effective_n == pytest.approx(400 * 2, rel=0.01)
+    assert halves.effective_n == 400
     assert halves.low == pytest.approx(-halves.high)
     assert halves.high == pytest.approx(1.645 * (40 * 0.25 / 400**2) ** 0.5, rel=0.1)
 
@@ -73,10 +73,53 @@ def test_equal_changes_everywhere_have_an_interval(change):
 
 @given(st.lists(st.integers(-3, 3), min_size=2, max_size=10))
 def test_fractions_give_the_p_value_of_whole_numbers_in_proportion(nets):
-    tail = sign_flip_tail(whole_nets([net / 7 for net in nets]))
+    found = sign_flip_midp([net / 7 for net in nets])
     # Rounding may part what was equal; it never moves past what was apart.
     whole = sign_flip_tail(nets)
-    assert whole.above / whole.total <= tail.midp <= whole.exact
+    assert whole.above / whole.total <= found <= whole.exact
+
+
+@pytest.mark.parametrize(
+    ("nets", "p"),
+    [
+        ([-0.2] * 2600, 0.0),
+        ([-0.6] * 900 + [0.4] * 1350, 0.5),
+        ([-0.6] * 30 + [0.4] * 45, 0.5),
+        ([-0.6] * 12 + [0.4] * 18, 0.5),
+        ([-1 / 3] * 6 + [1 / 3] * 6, 0.5),
+        ([0.25] * 40, 1.0),
+    ],
+    ids=["many small losses", "many that cancel", "some that cancel", "few that cancel", "thirds", "all gain"],
+)
+def test_sums_of_fractions_are_judged_by_their_size(nets, p):
+    assert sign_flip_midp(nets) == pytest.approx(p, abs=0.06)
+
+
+def test_what_binary_fractions_leave_is_no_loss():
+    # Two cases of a document: from 1/3 to 2/3 and from 1 to 2/3.
+    tags = [f"d{i // 2}" for i in range(120)]
+    before = [[i % 2 == 1, i % 2 == 1, True] for i in range(120)]
+    after = [[True, i % 2 == 1, i % 2 == 0] for i in range(120)]
+    ours, theirs = (
+        make_record(
+            name,
+            {"s": [case[0] for case in rows]},
+            clusters={"s": tags},
+            repeats=[{"s": [case[run] for case in rows]} for run in (1, 2)],
+            decoding={"do_sample": True},
+        )
+        for name, rows in (("fp32", before), ("nf4", after))
+    )
+    row = build_report(ours, [theirs], Policy(), created_at="t").candidates[0].verdicts[0]
+    assert row.difference == pytest.approx(0.0)
+    assert row.p_harm == 0.5
+    assert row.ruling != "regressed"
+
+
+def test_a_tiny_change_makes_no_narrower_interval_than_none():
+    none, tiny = found([1.0] * 40, [1.0] * 40), found([1.0] * 40, [1 - 1 / 17] + [1.0] * 39)
+    assert none.high == pytest.approx(1.645**2 / (40 + 1.645**2), abs=1e-4)
+    assert tiny.high - tiny.low >= none.high - none.low - 1e-9
 
 
 @given(st.lists(st.tuples(st.integers(1, 4), st.integers(-4, 4)), min_size=2, max_size=20))

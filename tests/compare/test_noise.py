@@ -7,11 +7,12 @@ from hypothesis import strategies as st
 
 from qeval.compare.build import build_report
 from qeval.compare.churn import Rate, clustered_rate, disagreement, excess_churn
-from qeval.compare.noise import OwnChanges, own_changes, slice_noise
+from qeval.compare.noise import OwnChanges, own_changes, self_faults, slice_noise
 from qeval.compare.pairs import pair_records, score
 from qeval.compare.policy import Policy
 from qeval.compare.power import smallest_margin
-from tests.factories import make_record
+from qeval.outcome import Grade
+from tests.factories import make_outcome, make_record
 
 RIGHT = [True] * 300
 
@@ -63,7 +64,7 @@ def test_the_mean_of_a_case_counts_and_both_strata_are_shown():
     assert (found.losses, found.gains, found.difference) == (3, 0, -1.5 / 300)
     assert found.candidate_passed == 298.5
     assert (found.unstable.n, found.unstable.losses, found.stable.n, found.stable.losses) == (3, 3, 297, 0)
-    assert found.effective_n > 300
+    assert found.effective_n == 300
 
 
 def test_excess_churn_is_what_is_left_of_the_flips():
@@ -86,7 +87,8 @@ def test_a_margin_inside_the_noise_is_refused_with_what_would_resolve_it():
     assert found.ruling == "inconclusive"
     assert "flips 20.0 % of the cases against itself" in found.reason
     assert "--head fp32" in found.reason
-    assert found.cases_needed == pytest.approx(0.2 * (2.4865 / 0.02) ** 2 * 300 / found.effective_n, rel=0.01)
+    # 60 of 300 cases count with the mean of two runs, in both variants: nine tenths of the noise are left.
+    assert found.cases_needed == pytest.approx(0.9 * 0.2 * (2.4865 / 0.02) ** 2, rel=0.01)
 
 
 def test_too_few_repeats_refuse_nothing():
@@ -152,3 +154,46 @@ def test_the_interval_of_excess_churn_covers():
         found = excess_churn(psi, ours, theirs, 0.05)
         covered += found.low <= truth <= found.high
     assert covered / 400 >= 0.87
+
+
+def test_a_document_that_fails_whole_in_a_repeat_is_one_failure():
+    clusters = {"s": [f"d{i // 10}" for i in range(200)]}
+    rows = [True] * 200
+    repeat = {"s": [i >= 10 for i in range(200)]}
+    alone = make_record("fp32", {"s": rows}, repeats=repeat)
+    together = make_record("fp32", {"s": rows}, repeats=repeat, clusters=clusters)
+    assert self_faults(alone)
+    assert not self_faults(together)
+
+
+def test_a_suite_that_repeats_more_does_not_count_for_more():
+    # Suite a: 1,000 calm cases, 30 run again; b: 160 noisy ones, 30 run again, 12 of which flip.
+    rows = {"a": [True] * 1000, "b": [True] * 160}
+    again = {"a": [True] * 30, "b": [i >= 12 for i in range(30)]}
+    baseline = make_record("bf16", rows, repeats=again)
+    pool = row(baseline, make_record("int8", rows, repeats={"a": [True] * 30, "b": [True] * 30}))
+    assert pool.baseline_self.rate == pytest.approx(12 / 30 * 160 / 1160)
+    assert pool.baseline_self.flips == 12
+
+
+def test_weights_leave_a_rate_fewer_independent_cases():
+    even, uneven = (clustered_rate([1.0, 0.0] * 20, range(40), weights) for weights in (None, [1.0, 9.0] * 20))
+    assert (even.value, even.n) == (0.5, 40)
+    assert uneven.value == pytest.approx(0.1)
+    assert uneven.n < 40
+
+
+def test_scores_have_no_excess_churn():
+    def record(name):
+        half = (Grade(metric="contains", status="fail", score=0.5),)
+        outcomes = [
+            make_outcome("s", f"c{i:04}", False, repeat=repeat, grades=half) for repeat in (0, 1) for i in range(60)
+        ]
+        return make_record(name, {"s": [False] * 60}, outcomes=outcomes)
+
+    report = build_report(record("fp32"), [record("nf4")], Policy(), created_at="t")
+    rows = {v.metric: v for v in report.candidates[0].verdicts if v.slice.label == "s"}
+    scores, passes = rows["contains score"].model_dump(), rows["contains"].model_dump()
+    assert scores["excess_churn"] is None
+    assert scores["baseline_self"]["rate"] == 0
+    assert passes["excess_churn"]["estimate"] == 0

@@ -128,7 +128,7 @@ def test_a_run_ends_where_it_is_told_to_and_says_why(tmp_path: Path) -> None:
 
 @pytest.mark.usefixtures("small_waves")
 def test_a_run_that_nothing_ends_asks_after_every_wave_but_the_last(tmp_path: Path) -> None:
-    run(make_task(tmp_path, in_waves=True, stop_on=("harm",)), None, None, None)
+    run(make_task(tmp_path, in_waves=True, stop_on=("harm",)), None, None)
     record = load_record(tmp_path / "record")
     assert len(record.by_case()) == 40
     assert record.header.stopping == Stopping(on=("harm",))
@@ -145,11 +145,30 @@ def test_the_baseline_runs_in_the_same_waves_and_asks_nobody(tmp_path: Path) -> 
 
 
 @pytest.mark.usefixtures("small_waves")
-def test_a_resumed_run_asks_again_about_what_it_holds(tmp_path: Path) -> None:
-    task = make_task(tmp_path, in_waves=True, stop_on=("harm",))
-    run(task, None, None, None)
-    run(task._replace(resume=True), None, "harm")
-    assert load_record(tmp_path / "record").header.stopping == Stopping(on=("harm",), ended="harm")
+@pytest.mark.parametrize(("kept", "replies"), [(10, ("harm",)), (16, (None, "harm")), (20, ("harm",))])
+def test_a_resumed_run_asks_where_the_undisturbed_one_would(
+    tmp_path: Path, kept: int, replies: tuple[Reason | None, ...]
+) -> None:
+    task = make_task(tmp_path, in_waves=True, stop_on=("harm",), again={})
+    run(task, None, None)
+    path = task.folder / OUTCOMES_FILE
+    lines = path.read_text().splitlines(keepends=True)
+    path.write_text("".join(lines[:kept]))
+    # Of 16, the six of the second wave are no random share of it: the first wave is not asked about again.
+    run(task._replace(resume=True), *(replies if kept != 16 else ("harm",)))
+    record = load_record(task.folder)
+    assert record.header.stopping == Stopping(on=("harm",), ended="harm")
+    assert len(record.by_case()) == (10 if kept == 10 else 20)
+
+
+@pytest.mark.usefixtures("small_waves")
+def test_a_record_keeps_its_own_rule_when_it_is_taken_over(tmp_path: Path) -> None:
+    task = make_task(tmp_path, in_waves=True)
+    run(task)
+    path = task.folder / OUTCOMES_FILE
+    path.write_text("".join(path.read_text().splitlines(keepends=True)[:10]))
+    run(task._replace(resume=True, stop_on=("harm",)))
+    assert load_record(task.folder).header.stopping is None
 
 
 def test_one_wave_cannot_end_early_and_pays_nothing_for_it(tmp_path: Path) -> None:

@@ -19,6 +19,10 @@ def prompts_of(suites, cluster=1):
     ]
 
 
+def everything(prompt):
+    return True
+
+
 def sizes(*, in_waves=True, again=None, repeats=1, seed=0):
     return Sizes(64, 100_000, again or {}, repeats, in_waves, seed)
 
@@ -30,7 +34,7 @@ def keys(lap, repeat=0):
 @settings(deadline=None, max_examples=25)
 @given(SUITES, st.integers(1, 5))
 def test_every_case_runs_once_in_whole_clusters_and_every_wave_has_its_share_of_every_suite(suites, cluster):
-    laps = plan_laps(prompts_of(suites, cluster), sizes())
+    laps = plan_laps(prompts_of(suites, cluster), everything, sizes())
     assert Counter(key for lap in laps for key in keys(lap)).most_common(1)[0][1] == 1
     total = sum(suites.values())
     assert sum(len(keys(lap)) for lap in laps) == total
@@ -45,14 +49,14 @@ def test_every_case_runs_once_in_whole_clusters_and_every_wave_has_its_share_of_
 
 
 def test_numbers_of_batches_go_on_over_the_waves():
-    laps = plan_laps(prompts_of({"a": 500}), sizes())
+    laps = plan_laps(prompts_of({"a": 500}), everything, sizes())
     numbers = [batch.number for lap in laps for batch in lap.batches if batch.repeat == 0]
     assert len(laps) == 3
     assert numbers == list(range(len(numbers)))
 
 
 def test_cases_run_again_after_the_first_wave_and_come_from_it():
-    laps = plan_laps(prompts_of({"a": 300, "b": 300}), sizes(again={"a": 30, "b": 30}, repeats=2))
+    laps = plan_laps(prompts_of({"a": 300, "b": 300}), everything, sizes(again={"a": 30, "b": 30}, repeats=2))
     assert len(keys(laps[0], 1)) == len(keys(laps[0], 2)) == 60
     assert set(keys(laps[0], 1)) == set(keys(laps[0], 2)) <= set(keys(laps[0]))
     assert all(not keys(lap, 1) for lap in laps[1:])
@@ -60,14 +64,39 @@ def test_cases_run_again_after_the_first_wave_and_come_from_it():
 
 def test_waves_follow_the_seed_and_without_early_stopping_there_is_one():
     prompts = prompts_of({"a": 500})
-    one, same, other = (plan_laps(prompts, sizes(seed=seed)) for seed in (1, 1, 2))
+    one, same, other = (plan_laps(prompts, everything, sizes(seed=seed)) for seed in (1, 1, 2))
     assert one == same
     assert set(keys(one[0])) != set(keys(other[0]))
-    assert len(plan_laps(prompts, sizes(in_waves=False))) == 1
+    assert len(plan_laps(prompts, everything, sizes(in_waves=False))) == 1
 
 
 def test_a_wave_is_no_stretch_of_the_suite():
-    laps = plan_laps(prompts_of({"a": 480}), sizes())
+    laps = plan_laps(prompts_of({"a": 480}), everything, sizes())
     first = sorted(int(case[1:]) for _, case in keys(laps[0]))
     assert first[0] < 40
     assert first[-1] > 440
+
+
+def test_what_cannot_be_answered_is_written_down_in_its_own_wave():
+    prompts = prompts_of({"a": 480})
+    laps = plan_laps(prompts, lambda prompt: len(prompt.token_ids) > 20, sizes(again={"a": 30}))
+    short = {p.case.id for p in prompts if len(p.token_ids) == 20}
+    for lap in laps:
+        refused = [batch for batch in lap.batches if {case for _, case in batch.keys} <= short]
+        assert sum(len(batch.prompts) for batch in refused) > 10
+    assert not short & {case for _, case in keys(laps[0], 1)}
+    numbers = [batch.number for lap in laps for batch in lap.batches if batch.repeat == 0]
+    assert numbers == list(range(len(numbers)))
+
+
+def test_a_run_in_which_nothing_fits_has_its_waves():
+    laps = plan_laps(prompts_of({"a": 200}), lambda prompt: False, sizes())
+    assert sum(len(keys(lap)) for lap in laps) == 200
+
+
+def test_the_first_wave_is_as_large_as_the_cases_that_run_again_ask_for():
+    suites = dict.fromkeys("abcdefghij", 100)
+    laps = plan_laps(prompts_of(suites), everything, sizes(again=dict.fromkeys(suites, 30)))
+    assert [sum(suite == name for suite, _ in keys(laps[0], 1)) for name in suites] == [30] * 10
+    assert len(keys(laps[0])) < 500
+    assert len(laps) > 1
