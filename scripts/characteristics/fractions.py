@@ -8,14 +8,14 @@ from collections.abc import Callable
 import numpy as np
 from scipy.stats import bootstrap
 
-from qeval.compare.clusters import design_effect
-from qeval.compare.distributions import upper_quantile
-from qeval.compare.interval import tango
+from qeval.compare.counts import Counts
+from qeval.compare.figures import figures
+from qeval.compare.levels import Levels
 from scripts.characteristics.studies import Array
 from scripts.characteristics.tables import show
 
 CASES = (60, 150, 400)
-ALPHA = 0.05
+ALPHA, MARGIN = 0.05, 0.02
 RESAMPLES = 2_000
 
 Draw = Callable[[np.random.Generator, int], Array]
@@ -34,6 +34,19 @@ def repeats(runs: int) -> Draw:
     return draw
 
 
+def rare_losses(runs: int, share: float, unstable: float) -> Draw:
+    """Return what draws means over runs: a share of the cases is lost whole, others pass 19 times of 20."""
+
+    def draw(chance: np.random.Generator, n: int) -> Array:
+        lost, shaky = chance.random(n) < share, chance.random(n) < unstable
+        rate = np.where(shaky, 0.95, 1.0)
+        before, after = chance.binomial(runs, rate), np.where(lost, 0, chance.binomial(runs, rate))
+        moved: Array = (after - before) / runs
+        return moved
+
+    return draw
+
+
 def scores(share: float, low: float, high: float) -> Draw:
     """Return what draws changes of partial credit: a share of the cases moves, evenly between low and high."""
     return lambda chance, n: np.where(chance.random(n) < share, chance.uniform(low, high, n), 0.0)
@@ -42,6 +55,7 @@ def scores(share: float, low: float, high: float) -> Draw:
 WORLDS: dict[str, tuple[Draw, float]] = {
     "mean of 2 runs": (repeats(2), 0.85 * 0.08 * -0.2),
     "mean of 4 runs": (repeats(4), 0.85 * 0.08 * -0.2),
+    "mean of 5 runs, 2 % lost whole": (rare_losses(5, 0.02, 0.05), -0.02 * (0.95 * 1.0 + 0.05 * 0.95)),
     "score, 10 % change both ways": (scores(0.10, -1.0, 0.3), 0.10 * -0.35),
     "score, 5 % lose up to a half": (scores(0.05, -0.5, 0.0), 0.05 * -0.25),
     "score, all change": (scores(1.0, -0.2, 0.16), -0.02),
@@ -51,9 +65,26 @@ WORLDS: dict[str, tuple[Draw, float]] = {
 
 def score_interval(moved: Array) -> tuple[float, float]:
     """Return qeval's interval of the mean change."""
-    lost, won = float(-moved[moved < 0].sum()), float(moved[moved > 0].sum())
-    effect = design_effect([1] * moved.size, moved.tolist(), lost + won, float((moved**2).sum()))
-    return tango(lost / effect, won / effect, moved.size / effect, upper_quantile(ALPHA))
+    counts = Counts(
+        planned=moved.size,
+        n=moved.size,
+        baseline_passed=0.0,
+        candidate_passed=0.0,
+        losses=int((moved < 0).sum()),
+        gains=int((moved > 0).sum()),
+        lost=float(-moved[moved < 0].sum()),
+        won=float(moved[moved > 0].sum()),
+        squares=float((moved**2).sum()),
+        changed_wrong=0,
+        changed_text=0,
+        cluster_sizes=(1,) * moved.size,
+        cluster_nets=tuple(moved.tolist()),
+        unanswered={},
+        baseline_unanswered={},
+    )
+    found = figures(counts, MARGIN, Levels(ALPHA, ALPHA))
+    assert found is not None
+    return found.low, found.high
 
 
 def bootstrap_interval(moved: Array) -> tuple[float, float]:
