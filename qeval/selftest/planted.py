@@ -65,6 +65,8 @@ class Arm(NamedTuple):
 
 
 EACH, EACH_QUICK, EACH_PROMPTS = 100, 27, 5
+MATES = "int8+threshold=0 ends that"
+"""What the batch-mate test names where the library's own setting is in force."""
 IDENTICAL = "every answer equals the baseline's in every token"
 _OTHER_PROMPT = "another prompt than the baseline's"
 
@@ -112,6 +114,7 @@ def _prompts() -> tuple[Planted, ...]:
         Planted("other-template", "another chat template", ("not_comparable",), _OTHER_PROMPT, with_another_template),
         Planted(kept, "int8 that quantises nothing", ("incomplete",), nothing, format=kept),
         Planted("one-nan", "NaN in one weight of a late layer", _NOT_ACCEPTED, "numeric_error", _broken),
+        Planted("int8", "LLM.int8, whose rows depend on their batch mates", _STOPPED, MATES, format="int8"),
     )
 
 

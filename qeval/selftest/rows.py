@@ -40,14 +40,16 @@ def make_row(planted: Planted, report: Report, stopped_at: int | None, alpha: fl
     """
     result = next(one for one in report.candidates if one.candidate == planted.name)
     pool = next((v for v in result.verdicts if v.slice == SliceKey() and v.metric == "pass"), None)
-    said = any(planted.says in text for text in _texts(result))
+    found = [note for one in report.variants if one.variant == planted.name for note in one.notes]
+    named = next((note for note in found if planted.says and planted.says in note), None)
+    said = named is not None or any(planted.says in text for text in _texts(result))
     return Row(
         candidate=planted.name,
         planted=planted.what,
         n=pool.n if pool else 0,
         difference=pool.difference if pool else None,
         decision=result.decision,
-        why=_why(result, pool, alpha),
+        why=named or _why(result, pool, alpha),
         stopped_at=stopped_at,
         expected=planted.allowed,
         as_it_should_be=result.decision in planted.allowed and said,

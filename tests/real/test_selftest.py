@@ -23,6 +23,7 @@ DECISIONS = {
     "other-template": {"not_comparable"},
     "int8+keep=*": {"incomplete"},
     "one-nan": {"incomplete", "inconclusive", "regressed"},
+    "int8": {"regressed", "inconclusive"},
 }
 
 
@@ -60,3 +61,9 @@ def test_faults_show_in_the_first_case_or_before(result: dict[str, Any]) -> None
 
 def test_the_damaged_copies_are_gone(result: dict[str, Any]) -> None:
     assert sorted(path.name for path in Path(result["out"]).iterdir()) == ["answers", "damage", "prompts"]
+
+
+def test_rows_that_depend_on_batch_mates_are_found_and_what_ends_it_is_named(result: dict[str, Any]) -> None:
+    (row,) = [row for row in result["rows"] if row["candidate"] == "int8"]
+    assert "rows depend on their batch mates" in row["why"]
+    assert "int8+threshold=0 ends that" in row["why"]
