@@ -208,6 +208,7 @@ def _nf4() -> CandidateResult:
                 ruling="inconclusive", cases_needed=97),
     )  # fmt: skip
     return CandidateResult(
+        confidence=0.9,
         candidate="nf4",
         required=True,
         decision="regressed",
@@ -225,6 +226,7 @@ def _nf4() -> CandidateResult:
 
 def _accepted(name: str) -> CandidateResult:
     return CandidateResult(
+        confidence=0.9,
         candidate=name,
         required=True,
         decision="accepted",
