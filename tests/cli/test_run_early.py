@@ -9,6 +9,7 @@ from typing import Any
 import pytest
 
 from qeval.record import load_record
+from qeval.runner.plan import load_plan, resolve_plan
 from tests.cli.job_files import Ended, qeval_entry, write_job
 
 HALF_LOST: dict[str, Any] = {"same_as": "fp32", "answers": {f"c{index}": "Paris" for index in range(0, 480, 4)}}
@@ -34,18 +35,21 @@ def test_at_standard_size_obvious_harm_ends_a_candidate_and_the_next_one_still_r
     assert load_record(tmp_path / "out" / "records" / "int8") == lost
 
 
-@pytest.mark.parametrize(("flag", "cases"), [("--no-stop-early", 480), ("--stop-early", 160)])
-def test_the_flag_decides(tmp_path: Path, flag: str, cases: int) -> None:
-    plan = write_job(tmp_path, {"int8": HALF_LOST}, 480)
-    run(plan, tmp_path / "out", flag)
-    assert len(load_record(tmp_path / "out" / "records" / "int8").by_case()) == cases
-
-
-def test_smoke_never_ends_early_by_itself(tmp_path: Path) -> None:
-    run(write_job(tmp_path, {"int8": HALF_LOST}, 480), tmp_path / "out")
-    record = load_record(tmp_path / "out" / "records" / "int8")
-    assert len(record.by_case()) == 480
-    assert record.header.stopping is None
+@pytest.mark.parametrize(
+    ("size", "stop_early", "on"),
+    [
+        ("smoke", None, ()),
+        ("standard", None, ("harm",)),
+        ("full", None, ("harm",)),
+        ("smoke", True, ("harm", "acceptance")),
+        ("standard", False, ()),
+    ],
+)
+def test_size_and_flag_decide_what_may_end_a_run(
+    tmp_path: Path, size: str, stop_early: bool | None, on: tuple[str, ...]
+) -> None:
+    plan = write_job(tmp_path, {"int8": HALF_LOST}, 40, size=size, stop_early=stop_early)
+    assert resolve_plan(load_plan(plan)).stop_on == on
 
 
 def test_repeats_take_as_many_cases_as_the_margins_need(tmp_path: Path) -> None:

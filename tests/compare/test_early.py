@@ -45,26 +45,26 @@ def test_a_little_harm_does_not_end_it():
 
 
 def test_harm_within_the_margin_does_not_end_it():
-    # 20 of 1,600 are proven, and exclude a loss beyond the widest of the margins.
-    long = [True] * 4000
-    little = [i >= 20 for i in range(4000)]
+    # 12 of 2,000 are proven, and exclude a loss beyond the margin of the pool.
+    long = [True] * 2000
+    little = [i >= 12 for i in range(2000)]
     ours = make_record("fp32", {"a": long})
     theirs = make_record("nf4", {"a": little}, stopping=Stopping(on=("harm",)))
     assert ends(ours, theirs, Policy(), 1) is None
 
 
 def test_nothing_wrong_ends_it_only_where_acceptance_may():
-    many = [True] * 3000
+    many = [True] * 900
     ours = make_record("fp32", {"a": many})
     theirs = make_record("int8", {"a": many})
-    theirs = theirs._replace(outcomes=theirs.outcomes[:1000])
+    theirs = theirs._replace(outcomes=theirs.outcomes[:600])
     for on, reason in ((("harm", "acceptance"), "acceptance"), (("harm",), None)):
         header = theirs.header.model_copy(update={"stopping": Stopping(on=on)})
         assert ends(ours, theirs._replace(header=header), Policy(), 1) == reason
     ended = theirs.header.model_copy(update={"stopping": Stopping(on=("harm", "acceptance"), ended="acceptance")})
     report = build_report(ours, [theirs._replace(header=ended)], Policy(), created_at="t")
     assert report.decision == "accepted"
-    assert report.candidates[0].verdicts[0].n == 1000
+    assert report.candidates[0].verdicts[0].n == 600
 
 
 def test_without_early_stopping_nothing_ends_it():
@@ -116,9 +116,9 @@ def test_roles_and_margins_are_those_of_all_planned_cases():
 
 @pytest.mark.parametrize("limit", [{"max_net_loss": 0.5}, {"min_pass_rate": 0.1}])
 def test_acceptance_does_not_end_a_run_whose_limits_count_all_cases(limit):
-    many = [True] * 3000
+    many = [True] * 900
     theirs = make_record("int8", {"a": many}, stopping=Stopping(on=("harm", "acceptance")))
-    theirs = theirs._replace(outcomes=theirs.outcomes[:1000])
+    theirs = theirs._replace(outcomes=theirs.outcomes[:600])
     assert ends(make_record("fp32", {"a": many}), theirs, Policy(limits=limit), 1) is None
 
 

@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 from qeval.runner.laps import WAVE_CASES, Sizes, plan_laps
 from tests.runner.test_batches import prompt
 
-SUITES = st.dictionaries(st.sampled_from("abc"), st.integers(1, 400), min_size=1)
+SUITES = st.dictionaries(st.sampled_from("abc"), st.integers(1, 300), min_size=1)
 
 
 def prompts_of(suites, cluster=1):
@@ -31,7 +31,7 @@ def keys(lap, repeat=0):
     return [key for batch in lap.batches if batch.repeat == repeat for key in batch.keys]
 
 
-@settings(deadline=None, max_examples=25)
+@settings(deadline=None, max_examples=12)
 @given(SUITES, st.integers(1, 5))
 def test_every_case_runs_once_in_whole_clusters_and_every_wave_has_its_share_of_every_suite(suites, cluster):
     laps = plan_laps(prompts_of(suites, cluster), everything, sizes())
