@@ -47,6 +47,9 @@ def main() -> int:
     out = folder / "out"
     command = [sys.executable, "-m", "qeval", "run", str(write_plan(folder)), "--out", str(out), "--no-track"]
     subprocess.run([*command, *(["--resume"] if out.exists() else [])], check=False)
+    if not (out / "verdict.json").exists():
+        print(f"{out}: the run gave no report; what it said stands above. Mend that, and run the same command again.")
+        return 1
     print("| candidate | decision | cases | lost, won | suites inconclusive |\n|---|---|---|---|---|")
     for candidate in json.loads((out / "verdict.json").read_text())["candidates"]:
         rows = [row for row in candidate["verdicts"] if row["metric"] == "pass"]

@@ -157,6 +157,8 @@ def _notes(pairing: Pairing, verdicts: Sequence[Verdict], stopping: Stopping | N
     if stopping is not None and stopping.ended is not None:
         n = len(pairing.pairs)
         yield f"ended early by {_EVIDENCE[stopping.ended]} after {n} of {len(pairing.planned)} cases"
+        if stopping.ended == "harm":
+            yield "hard limits were not checked: they are counted over all cases"
     if pairing.missing_suites:
         yield f"partial: the pool leaves out {', '.join(pairing.missing_suites)}, which the candidate did not run"
     if pairing.extra_suites:

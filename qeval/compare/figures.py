@@ -54,16 +54,19 @@ def _at_the_end(counts: Counts, margin: float, at: Levels, effect: float) -> Fig
     df = None if independent or counts.clusters >= MANY else max(1, counts.clusters - 1)
     quantile = upper_quantile(at.margin, df)
     low, high = tango(lost, won, n, quantile)
+    p_noninferior = noninferiority_p(lost, won, n, margin, df)
     if counts.squares != counts.flips and counts.difference is not None:
         # However small the changes: what happened in none of the cases may still happen in others.
         least = quantile**2 / (min(counts.n, n) + quantile**2)
         low, high = min(low, counts.difference - least), max(high, counts.difference + least)
+        left = margin + counts.difference
+        p_noninferior = max(p_noninferior, noninferiority_p(0, 0, min(counts.n, n), left, df) if left > 0 else 0.5)
     return Figures(
         low=max(low, -1.0),
         high=min(high, 1.0),
         p_harm=_harm(counts, independent, sign=1),
         p_gain=_harm(counts, independent, sign=-1),
-        p_noninferior=noninferiority_p(lost, won, n, margin, df),
+        p_noninferior=p_noninferior,
         effective_n=min(n, counts.n),
         few_clusters=counts.clusters < FEWEST,
     )

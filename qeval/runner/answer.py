@@ -94,9 +94,10 @@ def run_task(task: Task, say: Say, ask: Ask, clock: Clock) -> None:
 
 
 def _stopping(task: Task, laps: list[Lap]) -> Stopping | None:
-    """Return what may end the run: as its record says where one is taken over."""
+    """Return what may end the run: as its record says where one is taken over, which is asked about again."""
     if task.resume and (task.folder / RECORD_FILE).exists():
-        return load_header(task.folder).stopping
+        before = load_header(task.folder).stopping
+        return before and before.model_copy(update={"ended": None})
     return Stopping(on=task.stop_on) if task.stop_on and len(laps) > 1 else None
 
 

@@ -31,6 +31,7 @@ def test_obvious_harm_ends_a_run_and_the_report_says_regressed():
     result = report.candidates[0]
     assert (report.decision, report.exit_code) == ("regressed", 1)
     assert "ended early by proven harm after 80 of 800 cases" in result.notes
+    assert any("hard limits were not checked" in note for note in result.notes)
     rows = {v.slice.label: v for v in result.verdicts if v.metric == "pass"}
     assert (rows["a"].n, rows["a"].ruling, rows["b"].ruling) == (40, "regressed", "inconclusive")
     assert "ended early" in rows["b"].reason
@@ -123,12 +124,12 @@ def test_acceptance_does_not_end_a_run_whose_limits_count_all_cases(limit):
 
 
 def test_a_slice_still_to_come_is_a_test_of_the_family():
-    # 9 : 0 of the first suite has p = 10/1023; three tests make .0293, two would make .0196.
+    # 9 : 0 of the first suite has p = 10/1023. It is the pool so far, and suite b is still to come: two tests.
     alone = candidate(9, answered=40, on=("harm",), ended="harm")
     alone = alone._replace(outcomes=tuple(o for o in alone.outcomes if o.suite == "a"))
     report = build_report(baseline(), [alone], Policy(), created_at="t")
     row = next(v for v in report.candidates[0].verdicts if v.slice.label == "a")
-    assert row.p_harm_adjusted == pytest.approx(3 * 10 / 1023 if row.n < 40 else 2 * 10 / 1023, rel=1e-3)
+    assert row.p_harm_adjusted == pytest.approx(2 * 10 / 1023, rel=1e-3)
 
 
 def test_a_run_that_was_ended_early_is_no_baseline():

@@ -120,6 +120,8 @@ def test_a_tiny_change_makes_no_narrower_interval_than_none():
     none, tiny = found([1.0] * 40, [1.0] * 40), found([1.0] * 40, [1 - 1 / 17] + [1.0] * 39)
     assert none.high == pytest.approx(1.645**2 / (40 + 1.645**2), abs=1e-4)
     assert tiny.high - tiny.low >= none.high - none.low - 1e-9
+    assert tiny.low < -0.02
+    assert tiny.p_noninferior > 0.05
 
 
 @given(st.lists(st.tuples(st.integers(1, 4), st.integers(-4, 4)), min_size=2, max_size=20))

@@ -9,7 +9,7 @@ import pytest
 
 from qeval.engines.base import DECODING
 from qeval.errors import UsageError
-from qeval.record import OUTCOMES_FILE, Reason, Stopping, load_record
+from qeval.record import OUTCOMES_FILE, Reason, Stopping, load_record, save_header
 from qeval.runner.answer import run_task
 from qeval.runner.plan import load_plan, resolve_plan
 from qeval.runner.task import Advanced, Planned, Said, Stage, Task
@@ -169,6 +169,18 @@ def test_a_record_keeps_its_own_rule_when_it_is_taken_over(tmp_path: Path) -> No
     path.write_text("".join(path.read_text().splitlines(keepends=True)[:10]))
     run(task._replace(resume=True, stop_on=("harm",)))
     assert load_record(task.folder).header.stopping is None
+
+
+@pytest.mark.usefixtures("small_waves")
+def test_a_run_that_died_as_it_ended_is_asked_about_again(tmp_path: Path) -> None:
+    task = make_task(tmp_path, in_waves=True, stop_on=("harm",), again={})
+    run(task, "harm")
+    header = load_record(task.folder).header
+    save_header(task.folder, header.model_copy(update={"state": "crashed"}))
+    run(task._replace(resume=True), "harm")
+    assert load_record(task.folder).header == header.model_copy(
+        update={"measurements": load_record(task.folder).header.measurements}
+    )
 
 
 def test_one_wave_cannot_end_early_and_pays_nothing_for_it(tmp_path: Path) -> None:
