@@ -16,8 +16,9 @@ SHARED = Path(__file__).parents[3] / "shared"
 
 
 def rows(kind: str) -> list[dict[str, Any]]:
-    """Return the rows of one kind's file."""
-    return [line.value for line in read_lines(FOLDER / f"{kind}.jsonl")]
+    """Return the rows of one kind: of its file, and of the files in its folder where it has one."""
+    files = [FOLDER / f"{kind}.jsonl", *sorted((FOLDER / kind).glob("*.jsonl"))]
+    return [line.value for file in files if file.exists() for line in read_lines(file)]
 
 
 def grades(row: dict[str, Any]) -> dict[str, Grade]:

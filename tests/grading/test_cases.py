@@ -11,7 +11,7 @@ from qeval.grading import check_grader, grader_kinds
 from qeval.jsonl import dumps
 from tests.grading.case_files import FOLDER, grades, named, rows
 
-_KINDS = sorted(path.stem for path in FOLDER.glob("*.jsonl"))
+_KINDS = sorted({path.stem for path in FOLDER.iterdir()})
 
 
 def _rows_with(key: str) -> list[Any]:
