@@ -47,7 +47,7 @@ _VALUES = st.recursive(
 
 
 @pytest.mark.parametrize("spec", _GRADERS, ids=lambda spec: spec["kind"])
-@settings(max_examples=25, deadline=None)
+@settings(max_examples=25)
 @given(text=_HOSTILE)
 def test_no_text_crashes_a_grader(spec: dict[str, Any], text: str):
     kind, options = check_grader(spec, "x")
@@ -56,7 +56,7 @@ def test_no_text_crashes_a_grader(spec: dict[str, Any], text: str):
     assert dumps([grade.model_dump() for grade in graded]).encode("utf-8")
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=60)
 @given(value=st.dictionaries(st.text(max_size=4), _VALUES, min_size=1, max_size=3), frame=st.sampled_from([0, 1, 2, 3]))
 def test_json_is_found_in_every_frame(value: dict[str, Any], frame: int):
     text = dumps(value)
@@ -65,7 +65,7 @@ def test_json_is_found_in_every_frame(value: dict[str, Any], frame: int):
     assert [piece.value for piece in found.pieces] == [value]
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=60)
 @given(
     number=st.decimals(min_value=-(10**9), max_value=10**9, places=2), style=st.sampled_from(["en", "de", "fr", "hi"])
 )
@@ -76,14 +76,14 @@ def test_a_number_is_read_back_from_its_languages_style(number: Decimal, style: 
         assert [read.value for read in read_numbers(sentence, style)] == [number]
 
 
-@settings(max_examples=40, deadline=None)
+@settings(max_examples=40)
 @given(text=st.text(max_size=40), language=st.sampled_from([None, "en", "tr", "zh", "ar", "de", "fa"]))
 def test_the_normal_form_is_stable(text: str, language: str | None):
     assert fold(fold(text, language), language) == fold(text, language)
     assert answer_form(text, language) == answer_form(f" {text}\n", language)
 
 
-@settings(max_examples=40, deadline=None)
+@settings(max_examples=40)
 @given(arguments=st.dictionaries(st.text(st.characters(categories=["L"]), min_size=1, max_size=4), _VALUES, max_size=3))
 def test_a_call_is_the_same_in_every_syntax(arguments: dict[str, Any]):
     call = dumps({"name": "tool.run", "arguments": arguments})
