@@ -5,6 +5,7 @@ A record is a folder::
     record.json     RecordHeader: what ran, on what, with which proof; rewritten whole, by atomic rename
     cases.jsonl     CaseInfo: what the reports and slices need to know of each case
     outcomes.jsonl  Outcome with its grades, appended batch by batch as they come
+    scored.jsonl    Scored: the baseline's answers as this variant judges them, likewise; where fidelity is measured
     log.txt         what the libraries printed (not part of the result)
 
 Everything left of the record needs a model and writes only this; everything right of it reads only this.
@@ -29,6 +30,7 @@ from qeval.evidence import Proof as Proof
 from qeval.evidence import Rendering as Rendering
 from qeval.jsonl import dumps, loads, read_appended, read_text, write_atomic
 from qeval.outcome import Outcome
+from qeval.scored import Scored
 from qeval.strict import Strict, validate
 
 T = TypeVar("T", bound=Strict)
@@ -37,6 +39,7 @@ SCHEMA_VERSION = 1
 RECORD_FILE = "record.json"
 CASES_FILE = "cases.jsonl"
 OUTCOMES_FILE = "outcomes.jsonl"
+SCORED_FILE = "scored.jsonl"
 
 State = Literal["running", "complete", "crashed", "out_of_memory", "timeout", "unsupported", "interrupted"]
 
@@ -91,6 +94,17 @@ class Stopping(Strict):
     """What ended the run before all cases were answered; the cases ran in random order until then."""
 
 
+class FidelityInfo(Strict):
+    """What a record's fidelity rests on."""
+
+    reference: str
+    """sha256 over the answers that were scored: the baseline's, by suite and case id."""
+    state_bytes: int = 0
+    """Size of the hidden states stored, of a baseline; its output head is not counted."""
+    reconstruction_kl: float | None = None
+    """Largest KL at one position between the distribution as it was and as stored states give it, nats."""
+
+
 class RecordHeader(Strict):
     """What ran, on what, and whether it finished."""
 
@@ -112,6 +126,8 @@ class RecordHeader(Strict):
     batch_mates: float | None = None
     """Largest move of a logit of a row when only the other rows of its batch change; None where not tested."""
     environment: Environment
+    fidelity: FidelityInfo | None = None
+    """None where no fidelity was measured; `notes` says why."""
     stopping: Stopping | None = None
     """None where every case had to be answered."""
     state: State = "running"
@@ -125,6 +141,7 @@ class Record(NamedTuple):
     header: RecordHeader
     cases: tuple[CaseInfo, ...]
     outcomes: tuple[Outcome, ...]
+    scored: tuple[Scored, ...] = ()
 
     def again(self) -> dict[tuple[str, str], tuple[Outcome, ...]]:
         """Return the outcomes of all repeats but the first by (suite, case id), in the order of repeats."""
@@ -196,7 +213,13 @@ def load_record(folder: Path) -> Record:
         if (outcome.suite, outcome.case) not in known:
             where = f"{folder / OUTCOMES_FILE}: case '{outcome.case}' of {outcome.suite}"
             raise UsageError(f"{where} is not in {CASES_FILE}. Run the variant again.")
-    return Record(header, cases, outcomes)
+    return Record(header, cases, outcomes, load_scored(folder))
+
+
+def load_scored(folder: Path) -> tuple[Scored, ...]:
+    """Read what was scored so far, nothing where the record has no such file; a torn last line is dropped."""
+    path = folder / SCORED_FILE
+    return tuple(read_appended(path, _parser(Scored))) if path.exists() else ()
 
 
 def _parser(kind: type[T]) -> Callable[[str], T]:
