@@ -67,6 +67,8 @@ class Measurements(Strict):
     """VmHWM of the variant's own process."""
     memory_after_load_bytes: int | None = None
     device_peak_memory_bytes: int | None = None
+    score_s: float | None = None
+    """What scoring the baseline's answers took; no part of `run_s`, nor is its memory part of the peak."""
 
 
 class CaseInfo(Strict):

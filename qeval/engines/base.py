@@ -22,6 +22,13 @@ OnStep = Callable[[int], None]
 """Called while a batch is answered with the number of tokens generated since the last call."""
 
 
+Follow = Callable[[Sequence[Sequence[int]]], list[Any]]
+"""Takes a sequence of tokens for each prompt of a batch that was read, and returns the final hidden states, shape
+(tokens, hidden), at the positions that predict them."""
+OnRead = Callable[[Follow], None]
+"""Called when the prompts of a batch are read, before they are answered."""
+
+
 class Prompt(NamedTuple):
     """A case as the model reads it."""
 
@@ -48,6 +55,8 @@ class Generation(NamedTuple):
     failure: FailedAnswer | None = None
     tool_calls: tuple[ToolCall, ...] | None = None
     detail: str = ""
+    states: Any = None
+    """Final hidden states (positions, hidden), one a token and one more where the answer ended; None unless kept."""
 
 
 class Engine(Protocol):
@@ -65,7 +74,7 @@ class Engine(Protocol):
     def set_threads(self, threads: int) -> None:
         """Compute with so many CPU threads from now on."""
 
-    def answer(self, prompts: Sequence[Prompt], on_step: OnStep) -> list[Generation]:
+    def answer(self, prompts: Sequence[Prompt], on_step: OnStep, on_read: OnRead | None = None) -> list[Generation]:
         """Answer a batch, in order; a trouble of one case is its own `Generation`, never an exception."""
 
     def batch_mates(self, seed: int) -> float | None:

@@ -27,7 +27,7 @@ from pathlib import Path
 
 from pydantic import Field
 
-from qeval.engines.base import Generation, OnStep, Prompt
+from qeval.engines.base import Generation, OnRead, OnStep, Prompt
 from qeval.errors import UsageError, unknown_name
 from qeval.evidence import ComparabilityLevel, Rendering
 from qeval.outcome import FailedAnswer, Finish, Status
@@ -116,7 +116,7 @@ class ScriptedEngine:
     def set_threads(self, threads: int) -> None:
         """Do nothing: a script is not computed."""
 
-    def answer(self, prompts: Sequence[Prompt], on_step: OnStep) -> list[Generation]:
+    def answer(self, prompts: Sequence[Prompt], on_step: OnStep, on_read: OnRead | None = None) -> list[Generation]:
         """Look each answer up."""
         generations = []
         for prompt in prompts:

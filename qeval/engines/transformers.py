@@ -9,11 +9,13 @@ other rows of the batch go on.
 from __future__ import annotations
 
 import inspect
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from typing import Any, NamedTuple
 
-from qeval.engines.base import Generation, OnStep, Prompt
+from qeval.engines.base import Generation, OnRead, OnStep, Prompt
 from qeval.engines.batch_mates import largest_move
+from qeval.engines.follow import Read, follow
 from qeval.engines.prefill import Prefill
 from qeval.engines.render import Renderer, probe
 from qeval.engines.sampling import decoding_settings
@@ -31,14 +33,7 @@ class RowResult(NamedTuple):
     """Whether an end token was reached within the row's limit."""
     bad_position: int | None
     """Index of the first generated token whose logits were NaN or infinite."""
-
-
-class _Read(NamedTuple):
-    """A batch as generate() takes it: ids and mask, shape (rows, tokens); a cache of all but the last, or None."""
-
-    ids: Any
-    mask: Any
-    cache: Any
+    states: Any = None
 
 
 class TransformersEngine:
@@ -53,12 +48,15 @@ class TransformersEngine:
         tokenizer: Any,  # noqa: ANN401
         device: str,
         temperature: float = 0,
+        *,
+        keep_states: bool = False,
     ) -> None:
         """Prepare a loaded model and its tokenizer for decoding; `temperature` 0 is greedy."""
         self._model = model.eval()
         self._tokenizer = tokenizer
         self._device = device
         self._temperature = temperature
+        self._keep_states = keep_states
         self._end_ids = end_token_ids(model, tokenizer)
         self._pad_id = _pad_id(tokenizer, self._end_ids)
         self._prefill = Prefill(self._model, self._pad_id, device)
@@ -79,13 +77,16 @@ class TransformersEngine:
 
         torch.set_num_threads(threads)
 
-    def answer(self, prompts: Sequence[Prompt], on_step: OnStep) -> list[Generation]:
+    def answer(self, prompts: Sequence[Prompt], on_step: OnStep, on_read: OnRead | None = None) -> list[Generation]:
         """Answer a batch, in order.
 
         A batch that does not fit in memory gives `out_of_memory` for each of its cases.
         """
         try:
-            rows = self._decode(prompts, on_step)
+            read = self._read(prompts)
+            if on_read is not None:
+                on_read(lambda targets: follow(self._model, read, targets))
+            rows = self._decode(read, prompts, on_step)
         except (MemoryError, RuntimeError) as error:
             if not is_out_of_memory(error):
                 raise
@@ -96,16 +97,15 @@ class TransformersEngine:
         """Run the batch-mate test on seeded token ids; None where logits are not finite."""
         return largest_move(self._model, self._device, seed)
 
-    def _decode(self, prompts: Sequence[Prompt], on_step: OnStep) -> list[RowResult]:
+    def _decode(self, read: Read, prompts: Sequence[Prompt], on_step: OnStep) -> list[RowResult]:
         import torch
         from transformers import LogitsProcessorList, StoppingCriteriaList
 
-        read = self._read(prompts)
         limits = [prompt.case.max_new_tokens for prompt in prompts]
         width = read.ids.shape[1]
         guard = _guard(width, limits, on_step)
         # Not inference_mode: quanto's int4 kernels write to tensors it forbids to change.
-        with torch.no_grad():
+        with torch.no_grad(), _last_states(self._model, keep=self._keep_states) as steps:
             output = self._model.generate(
                 input_ids=read.ids,
                 attention_mask=read.mask,
@@ -115,12 +115,16 @@ class TransformersEngine:
                 stopping_criteria=StoppingCriteriaList([guard.stop]),
             )
         generated = output[:, width:].tolist()
-        return [
+        rows = [
             _cut(tokens, limit, self._end_ids, bad)
             for tokens, limit, bad in zip(generated, limits, guard.bad_positions, strict=True)
         ]
+        if not steps:
+            return rows
+        states = torch.stack(steps, dim=1)
+        return [row._replace(states=states[index, : len(row.token_ids) + row.ended]) for index, row in enumerate(rows)]
 
-    def _read(self, prompts: Sequence[Prompt]) -> _Read:
+    def _read(self, prompts: Sequence[Prompt]) -> Read:
         """Pad the prompts, and read all but the last token of each into a cache where the model allows it."""
         rows = [prompt.token_ids for prompt in prompts]
         cache = None
@@ -129,7 +133,7 @@ class TransformersEngine:
             room = 1 + max(prompt.case.max_new_tokens for prompt in prompts)
             tenants = [prompt.case.tenant for prompt in prompts]
             cache = self._prefill.read([row[:-1] for row in rows], tenants, room)
-        return _Read(*self._prefill.pad(rows), cache)
+        return Read(*self._prefill.pad(rows), cache)
 
     def _config(self, max_new_tokens: int) -> Any:  # noqa: ANN401 - a transformers GenerationConfig
         from transformers import GenerationConfig
@@ -161,7 +165,25 @@ class TransformersEngine:
             token_ids=tuple(row.token_ids),
             finish="stop" if row.ended else "length",
             failure=failure,
+            states=row.states,
         )
+
+
+@contextmanager
+def _last_states(model: Any, *, keep: bool) -> Iterator[list[Any]]:  # noqa: ANN401
+    """Collect what the output head is given at every step, shape (rows, hidden), while the block runs."""
+    steps: list[Any] = []
+    if not keep:
+        yield steps
+        return
+    # Before other hooks, of which one may change what the head computes in.
+    hook = model.get_output_embeddings().register_forward_pre_hook(
+        lambda _, given: steps.append(given[0][:, -1].clone()), prepend=True
+    )
+    try:
+        yield steps
+    finally:
+        hook.remove()
 
 
 def end_token_ids(model: Any, tokenizer: Any) -> tuple[int, ...]:  # noqa: ANN401 - transformers is untyped

@@ -3,15 +3,17 @@
 from __future__ import annotations
 
 import logging
-from collections.abc import Callable
+from collections.abc import Callable, Collection
 from datetime import UTC, datetime
 from typing import NamedTuple
 
 from qeval.engines.base import Engine, Generation, Prompt
 from qeval.engines.batch_mates import batch_mates_notes
 from qeval.engines.sampling import seed_batch
-from qeval.errors import UsageError
+from qeval.errors import UsageError, VariantFailed
 from qeval.evidence import ModelInfo, Proof
+from qeval.fidelity.measure import Measure
+from qeval.fidelity.reference import Key
 from qeval.grading import Question, grade_outcome
 from qeval.jsonl import append_lines
 from qeval.outcome import Outcome
@@ -32,18 +34,24 @@ from qeval.runner.case_info import case_info
 from qeval.runner.decoding import recorded_decoding
 from qeval.runner.environment import (
     device_peak_memory_bytes,
+    highest,
     peak_memory_bytes,
     read_environment,
     resident_memory_bytes,
 )
 from qeval.runner.laps import Lap, Sizes, plan_laps
 from qeval.runner.resume import Kept, check_same_identity, keep_whole_batches
+from qeval.runner.scoring import BatchScoring
 from qeval.runner.task import Advanced, Planned, Said, Stage, Step, Task
 
 Say = Callable[[Said], None]
 Ask = Callable[[], Reason | None]
 """Asks whether what is stored so far ends the run."""
 Clock = Callable[[], float]
+
+
+Measuring = Callable[[Collection[Key]], Measure]
+"""Takes the cases that run again, and returns what measures fidelity."""
 
 
 class Loaded(NamedTuple):
@@ -53,6 +61,7 @@ class Loaded(NamedTuple):
     model: ModelInfo
     proof: Proof | None = None
     notes: tuple[str, ...] = ()
+    measuring: Measuring | None = None
 
 
 def run_task(task: Task, say: Say, ask: Ask, clock: Clock) -> None:
@@ -72,7 +81,8 @@ def run_task(task: Task, say: Say, ask: Ask, clock: Clock) -> None:
     laps = _plan(task, engine, prompts)
     batches = [batch for lap in laps for batch in lap.batches]
     stopping = _stopping(task, laps)
-    header = _header(task, loaded, batches, stopping, moved)
+    measure, why_not = _measure(loaded, batches)
+    header = _header(task, loaded._replace(notes=(*loaded.notes, *why_not)), batches, stopping, moved)
     kept = _begin(task, header, batches)
     header = header.model_copy(update={"measurements": _continued(kept.measurements, measured)})
     save_header(task.folder, header)
@@ -82,7 +92,8 @@ def run_task(task: Task, say: Say, ask: Ask, clock: Clock) -> None:
     for number, lap in enumerate(laps):
         for batch in lap.batches:
             if (batch.repeat, batch.number) not in kept.batches:
-                header = _run_batch(task, engine, batch, header, say, clock)
+                scoring = BatchScoring(measure, batch, task.folder, clock)
+                header = _run_batch(task, engine, batch, scoring, header, say, clock)
         # After the last lap everything is there, and the whole is compared. A lap after which a further one was
         # begun did not end the run; what is kept of that one is no random share of it.
         ended = ask() if stopping and begun <= number < len(laps) - 1 else None
@@ -90,7 +101,18 @@ def run_task(task: Task, say: Say, ask: Ask, clock: Clock) -> None:
             header = header.model_copy(update={"stopping": stopping.model_copy(update={"ended": ended})})
             say(Stage(f"ended early: {ended}"))
             break
-    save_header(task.folder, header.model_copy(update={"state": "complete"}))
+    fidelity = measure.info() if measure else None
+    save_header(task.folder, header.model_copy(update={"state": "complete", "fidelity": fidelity}))
+
+
+def _measure(loaded: Loaded, batches: list[Batch]) -> tuple[Measure | None, tuple[str, ...]]:
+    """Return what measures fidelity, or why nothing does."""
+    if loaded.measuring is None:
+        return None, ()
+    try:
+        return loaded.measuring({key for batch in batches if batch.repeat for key in batch.keys}), ()
+    except VariantFailed as error:
+        return None, (f"fidelity is not measured: {error}",)
 
 
 def _stopping(task: Task, laps: list[Lap]) -> Stopping | None:
@@ -108,7 +130,7 @@ def _last_begun(laps: list[Lap], kept: Kept) -> int:
 
 
 def _run_batch(  # noqa: PLR0917 - what a batch needs, handed on
-    task: Task, engine: Engine, batch: Batch, header: RecordHeader, say: Say, clock: Clock
+    task: Task, engine: Engine, batch: Batch, scoring: BatchScoring, header: RecordHeader, say: Say, clock: Clock
 ) -> RecordHeader:
     """Answer a batch, store what it gave, and return the header with what it took."""
     if task.repeat_threads is not None:
@@ -116,9 +138,9 @@ def _run_batch(  # noqa: PLR0917 - what a batch needs, handed on
     if task.temperature:
         seed_batch(task.seed, batch.repeat, batch.number)
     started = clock()
-    outcomes = _answer(engine, batch, say)
+    outcomes = _answer(engine, batch, scoring, say)
     append_lines(task.folder / OUTCOMES_FILE, [outcome.model_dump(mode="json") for outcome in outcomes])
-    measured = _measured(header.measurements, outcomes, clock() - started)
+    measured = _measured(header.measurements, outcomes, clock() - started, scoring)
     header = header.model_copy(update={"measurements": measured})
     save_header(task.folder, header)
     say(Advanced(len(outcomes)))
@@ -156,8 +178,8 @@ def _continued(before: Measurements | None, loaded: Measurements) -> Measurement
     )
 
 
-def _measured(before: Measurements, outcomes: list[Outcome], seconds: float) -> Measurements:
-    run_s = (before.run_s or 0.0) + seconds
+def _measured(before: Measurements, outcomes: list[Outcome], seconds: float, scoring: BatchScoring) -> Measurements:
+    run_s = (before.run_s or 0.0) + seconds - scoring.seconds
     generated = before.generated_tokens + sum(len(outcome.token_ids) for outcome in outcomes)
     return before.model_copy(
         update={
@@ -165,18 +187,21 @@ def _measured(before: Measurements, outcomes: list[Outcome], seconds: float) -> 
             "prompt_tokens": before.prompt_tokens + sum(outcome.prompt_tokens or 0 for outcome in outcomes),
             "generated_tokens": generated,
             "tokens_per_s": generated / run_s if run_s > 0 else None,
-            "peak_memory_bytes": max((before.peak_memory_bytes or 0, peak_memory_bytes() or 0)) or None,
-            "device_peak_memory_bytes": max((before.device_peak_memory_bytes or 0, device_peak_memory_bytes() or 0))
-            or None,
+            "peak_memory_bytes": highest(before.peak_memory_bytes, scoring.peak_before_bytes, peak_memory_bytes()),
+            "device_peak_memory_bytes": highest(
+                before.device_peak_memory_bytes, scoring.device_peak_before_bytes, device_peak_memory_bytes()
+            ),
+            "score_s": (before.score_s or 0.0) + scoring.seconds if scoring.seconds else before.score_s,
         }
     )
 
 
-def _answer(engine: Engine, batch: Batch, say: Say) -> list[Outcome]:
+def _answer(engine: Engine, batch: Batch, scoring: BatchScoring, say: Say) -> list[Outcome]:
     """Answer and grade a batch; cases that cannot fit are not shown to the engine."""
     if _too_long(engine, batch.prompts[0]):
         return [_outcome(prompt, _refused(engine, prompt), batch) for prompt in batch.prompts]
-    generations = engine.answer(batch.prompts, lambda tokens: say(Step(tokens)))
+    generations = engine.answer(batch.prompts, lambda tokens: say(Step(tokens)), scoring.on_read)
+    scoring.on_answered(generations)
     return [_outcome(prompt, generation, batch) for prompt, generation in zip(batch.prompts, generations, strict=True)]
 
 
@@ -235,9 +260,14 @@ def _load(task: Task) -> Loaded:
     torch.manual_seed(task.seed)
     loaded = load_variant(task.spec, task.model, task.device)
     notes = (*loaded.notes, *(compute_head_in_fp32(loaded.model) if task.head == "fp32" else ()))
-    engine = TransformersEngine(loaded.model, loaded.tokenizer, task.device, task.temperature)
+    keep = task.fidelity and task.baseline is None
+    engine = TransformersEngine(loaded.model, loaded.tokenizer, task.device, task.temperature, keep_states=keep)
     model = model_info(task.model, loaded.tokenizer, engine.context_tokens)
-    return Loaded(engine, model, loaded.proof, notes)
+
+    def measuring(again: Collection[Key]) -> Measure:
+        return Measure(loaded.model, loaded.tokenizer, task.folder, task.baseline, again)
+
+    return Loaded(engine, model, loaded.proof, notes, measuring if task.fidelity else None)
 
 
 def _header(

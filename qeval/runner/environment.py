@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import platform
 import sys
+from contextlib import suppress
 from importlib import metadata
 from pathlib import Path
 
@@ -69,6 +70,24 @@ def device_peak_memory_bytes() -> int | None:
     if torch is None or not torch.cuda.is_available():
         return None
     return int(torch.cuda.max_memory_allocated())
+
+
+def highest(*found: int | None) -> int | None:
+    """Return the highest of some measurements of which each may be missing; None where all are.
+
+    >>> highest(None, 3, 5), highest(None)
+    (5, None)
+    """
+    return max((value for value in found if value is not None), default=None)
+
+
+def forget_peak_memory() -> None:
+    """Count peak memory anew from what is in use now, where the system allows it."""
+    with suppress(OSError), Path("/proc/self/clear_refs").open("w", encoding="ascii") as file:
+        file.write("5")
+    torch = sys.modules.get("torch")
+    if torch is not None and torch.cuda.is_available():
+        torch.cuda.reset_peak_memory_stats()
 
 
 def _status_bytes(field: str) -> int | None:

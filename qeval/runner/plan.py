@@ -69,6 +69,8 @@ class PlanFile(Strict):
     """How often every case is answered at a temperature above 0."""
     head: HeadRule = "model"
     """What the output head of every variant computes in: what the model says, or `fp32`, which parts exact ties."""
+    fidelity: bool = True
+    """Whether every candidate is also compared token by token along the baseline's answers (greedy decoding only)."""
     allow_remote_code: bool = False
     allow_pickle: bool = False
 
@@ -103,6 +105,11 @@ class Plan(Strict):
     def baseline(self) -> PlannedVariant:
         """The variant the others are compared with."""
         return self.variants[0]
+
+    @property
+    def measures_fidelity(self) -> bool:
+        """Whether variants are compared token by token: models in this process that decode greedily."""
+        return self.file.fidelity and self.file.engine == "transformers" and not self.file.temperature
 
     @property
     def passes_again(self) -> int:

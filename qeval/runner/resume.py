@@ -10,10 +10,18 @@ from typing import Any, NamedTuple
 from qeval.errors import UsageError
 from qeval.jsonl import dumps, write_atomic
 from qeval.outcome import Outcome
-from qeval.record import OUTCOMES_FILE, Measurements, RecordHeader, load_header, load_outcomes
+from qeval.record import (
+    OUTCOMES_FILE,
+    SCORED_FILE,
+    Measurements,
+    RecordHeader,
+    load_header,
+    load_outcomes,
+    load_scored,
+)
 from qeval.runner.batches import Batch
 
-_MAY_DIFFER = {"stopping", "state", "state_detail", "measurements", "notes", "batch_mates"}
+_MAY_DIFFER = {"stopping", "state", "state_detail", "measurements", "notes", "batch_mates", "fidelity"}
 """Notes and the batch-mate test follow from what is compared, but for the last digits of what a device computes."""
 
 
@@ -81,6 +89,7 @@ def keep_whole_batches(folder: Path, batches: Sequence[Batch]) -> Kept:
             whole[batch.repeat, batch.number] = outcomes
     lines = [dumps(outcome.model_dump(mode="json")) for outcomes in whole.values() for outcome in outcomes]
     write_atomic(folder / OUTCOMES_FILE, "".join(f"{line}\n" for line in lines))
+    _keep_scored(folder, list(whole))
     kept = [outcome for outcomes in whole.values() for outcome in outcomes]
     measurements = load_header(folder).measurements.model_copy(
         update={
@@ -90,3 +99,13 @@ def keep_whole_batches(folder: Path, batches: Sequence[Batch]) -> Kept:
         }
     )
     return Kept(frozenset(whole), len(kept), measurements)
+
+
+def _keep_scored(folder: Path, whole: Sequence[tuple[int, int]]) -> None:
+    """Drop what was scored in batches that are redone."""
+    if not (folder / SCORED_FILE).exists():
+        return
+    found: dict[tuple[int, int], list[str]] = {key: [] for key in whole}
+    for scored in load_scored(folder):
+        found.get((scored.repeat, scored.batch), []).append(dumps(scored.model_dump(mode="json")))
+    write_atomic(folder / SCORED_FILE, "".join(f"{line}\n" for lines in found.values() for line in lines))

@@ -99,7 +99,7 @@ def run_plan(
         runs: list[VariantRun] = []
         for variant in plan.variants:
             task = _task(plan, variant, models[variant.model], out, resume=resume)
-            task = task._replace(again=again)
+            task = task._replace(again=again, baseline=runs[0].folder if runs else None)
             # There is nothing to compare a candidate with before the baseline is whole.
             if not runs or runs[0].ended.state != "complete" or hooks.judge is None:
                 task = task._replace(stop_on=())
@@ -134,6 +134,8 @@ def _task(
         head=plan.file.head,
         temperature=plan.file.temperature,
         samples=plan.file.samples,
+        fidelity=plan.measures_fidelity,
+        baseline=None,
         script=plan.script,
         resume=resume,
     )

@@ -40,6 +40,10 @@ class Task(NamedTuple):
     head: HeadRule
     temperature: float
     samples: int
+    fidelity: bool
+    """Whether token-level fidelity is measured."""
+    baseline: Path | None
+    """The baseline's record, which a candidate's fidelity is to; None for the baseline itself."""
     script: Path | None
     resume: bool
 

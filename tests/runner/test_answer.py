@@ -39,6 +39,8 @@ def make_task(folder: Path, name: str = "fp32", **changes: Any) -> Task:
         head="model",
         temperature=0,
         samples=1,
+        fidelity=False,
+        baseline=None,
         script=plan.script,
         resume=False,
     )

@@ -1,0 +1,175 @@
+"""Measure a variant's fidelity while it answers, batch by batch.
+
+The baseline keeps the final hidden states of its answers. A candidate, once the prompts of a batch are in its cache,
+follows the baseline's answers and is compared with those states. Where cases run again in other batches, a variant
+follows the same answers again and is compared with its own first scoring: its noise floor.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Mapping, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+from qeval.engines.base import Follow, Generation, Prompt
+from qeval.engines.transformers import end_token_ids
+from qeval.errors import VariantFailed, is_out_of_memory
+from qeval.fidelity.output_head import OutputHead, head_of, load_head, save_head
+from qeval.fidelity.reference import Answer, Key, answers_digest, answers_of, places_of
+from qeval.fidelity.score import Arm, Place, Words, reconstruction_kl, score
+from qeval.fidelity.states import StateStore, stored
+from qeval.record import FidelityInfo, load_header, load_outcomes
+from qeval.scored import Scored
+
+if TYPE_CHECKING:
+    import torch
+
+
+class Run(NamedTuple):
+    """The prompts that run together."""
+
+    repeat: int
+    batch: int
+    prompts: Sequence[Prompt]
+
+
+class _Reference(NamedTuple):
+    """What a scoring is compared with."""
+
+    head: OutputHead
+    store: StateStore
+    places: Mapping[Key, tuple[int, int]]
+    """Batch and row of the stored states."""
+
+
+class Measure:
+    """Measures one variant, with its loaded model."""
+
+    def __init__(
+        self,
+        model: Any,  # noqa: ANN401 - transformers is untyped
+        tokenizer: Any,  # noqa: ANN401
+        record: Path,
+        baseline: Path | None,
+        again: Collection[Key],
+    ) -> None:
+        """Prepare.
+
+        Args:
+            model: the loaded model.
+            tokenizer: its tokenizer.
+            record: the variant's record folder; its states go there.
+            baseline: the baseline's record folder; None where this is the baseline.
+            again: the cases that run again.
+
+        Raises:
+            VariantFailed: the model's logits cannot be made from its output head, or the baseline kept no states.
+        """
+        self._record, self._baseline = record, baseline
+        self._again = frozenset(again)
+        self._head = head_of(model)
+        self._words = Words(lambda token: str(tokenizer.decode([token])), end_token_ids(model, tokenizer))
+        self._own = StateStore(record)
+        self._answers: dict[Key, Answer] = {}
+        self._theirs: _Reference | None = None
+        self._reconstruction_kl: float | None = None
+        if baseline is None:
+            self._own.head.parent.mkdir(parents=True, exist_ok=True)
+            save_head(model, self._own.head)
+        else:
+            self._answers, self._theirs = _baseline(baseline, model.device)
+
+    def on_read(self, run: Run, follow: Follow) -> list[Scored]:
+        """Score the baseline's answers to prompts that were just read."""
+        if run.repeat == 0 and self._baseline is None:
+            return []
+        if run.repeat and self._baseline is None:
+            # All that runs again has run, and is written down.
+            self._answers = answers_of(load_outcomes(self._record))
+        rows = [self._answers.get(_key(prompt)) for prompt in run.prompts]
+        try:
+            states = follow([_inputs(answer) for answer in rows])
+            scored = self._compare(run, rows, states)
+        except (MemoryError, RuntimeError) as error:
+            if not is_out_of_memory(error):
+                raise
+            return [Scored(**_where(run, prompt), fault="out_of_memory") for prompt in run.prompts]
+        if run.repeat == 0:
+            # Only what its own noise floor is measured by.
+            self._own.save(
+                run.batch, {row: states[row] for row, prompt in enumerate(run.prompts) if self._is_again(prompt)}
+            )
+        return scored
+
+    def on_answered(self, run: Run, generations: Sequence[Generation]) -> None:
+        """Keep the states of the baseline's first answers."""
+        if run.repeat or self._baseline is not None:
+            return
+        rows = {
+            row: generation.states
+            for row, generation in enumerate(generations)
+            if generation.status == "answered" and generation.states is not None and len(generation.states)
+        }
+        for states in rows.values():
+            moved = reconstruction_kl(self._head, states, stored(states))
+            self._reconstruction_kl = max(moved, self._reconstruction_kl or 0.0)
+        self._own.save(run.batch, rows)
+
+    def info(self) -> FidelityInfo:
+        """Return what the record's fidelity rests on; for a record that is complete."""
+        answers = self._answers if self._baseline is not None else answers_of(load_outcomes(self._record))
+        own = self._baseline is None
+        return FidelityInfo(
+            reference=answers_digest(answers),
+            state_bytes=self._own.state_bytes if own else 0,
+            reconstruction_kl=self._reconstruction_kl,
+        )
+
+    def _is_again(self, prompt: Prompt) -> bool:
+        return _key(prompt) in self._again and bool(self._answers.get(_key(prompt), _NOTHING).positions)
+
+    def _compare(self, run: Run, rows: Sequence[Answer | None], states: Sequence[torch.Tensor]) -> list[Scored]:
+        reference = self._reference(run)
+        found = []
+        for prompt, answer, ours in zip(run.prompts, rows, states, strict=True):
+            place = reference.places.get(_key(prompt))
+            if answer is None or not answer.positions or place is None:
+                continue
+            theirs = reference.store.load(*place)
+            if theirs is not None:
+                tools = tuple(tool.name for tool in prompt.case.tools)
+                where = Place(prompt.suite, prompt.case.id, run.repeat, run.batch, tools)
+                found.append(score(where, Arm(reference.head, theirs), Arm(self._head, ours), answer, self._words))
+        return found
+
+    def _reference(self, run: Run) -> _Reference:
+        if run.repeat == 0 and self._theirs is not None:
+            return self._theirs
+        return _Reference(self._head, self._own, places_of(load_outcomes(self._record)))
+
+
+_NOTHING = Answer((), ended=False)
+
+
+def _baseline(record: Path, device: Any) -> tuple[dict[Key, Answer], _Reference]:  # noqa: ANN401 - a torch device
+    store = StateStore(record)
+    if load_header(record).fidelity is None or not store.head.exists():
+        raise VariantFailed("the baseline kept no hidden states")
+    outcomes = load_outcomes(record)
+    return answers_of(outcomes), _Reference(load_head(store.head, str(device)), store, places_of(outcomes))
+
+
+def _key(prompt: Prompt) -> Key:
+    return prompt.suite, prompt.case.id
+
+
+def _where(run: Run, prompt: Prompt) -> dict[str, Any]:
+    return {"suite": prompt.suite, "case": prompt.case.id, "repeat": run.repeat, "batch": run.batch}
+
+
+def _inputs(answer: Answer | None) -> tuple[int, ...]:
+    """Return tokens of which all but the last are shown to the model: one a position."""
+    if answer is None:
+        return ()
+    # The end token is predicted and never shown, so any number stands for it.
+    return (*answer.tokens, 0) if answer.ended else answer.tokens

@@ -1,0 +1,131 @@
+"""A baseline and candidates on a tiny model, measured as a run measures them."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+import torch
+from transformers import AutoModelForCausalLM
+
+from qeval.fidelity.states import StateStore
+from qeval.record import OUTCOMES_FILE, SCORED_FILE, Record
+from qeval.runner.task import Task
+from tests.runner.test_decoding import run, tiny_task
+
+
+def task(folder: Path, model: Path, name: str, baseline: Path | None = None, **changes: Any) -> Task:
+    again = {"capitals": 4}
+    return tiny_task(folder, model, name, again=again, fidelity=True, baseline=baseline, **changes)
+
+
+@pytest.fixture(scope="module")
+def baseline(tmp_path_factory: pytest.TempPathFactory, tiny_model_folder: Path) -> tuple[Path, Record]:
+    made = task(tmp_path_factory.mktemp("runs") / "fp32", tiny_model_folder, "fp32")
+    return made.folder, run(made)
+
+
+@pytest.fixture(scope="module")
+def candidate(
+    baseline: tuple[Path, Record], tmp_path_factory: pytest.TempPathFactory, tiny_model_folder: Path
+) -> tuple[Task, Record]:
+    made = task(tmp_path_factory.mktemp("runs") / "nf4", tiny_model_folder, "nf4", baseline[0])
+    return made, run(made)
+
+
+def direct_kl(theirs: Any, ours: Any, ids: list[int], n: int) -> torch.Tensor:
+    """Return KL at the last n positions of a sequence read in one pass by two whole models."""
+    with torch.no_grad():
+        p, q = (model(input_ids=torch.tensor([ids])).logits[0, -n:].log_softmax(-1) for model in (theirs, ours))
+    return (p.exp() * (p - q)).sum(-1)
+
+
+def test_kl_is_that_of_two_whole_models(
+    baseline: tuple[Path, Record], candidate: tuple[Task, Record], tiny_model_folder: Path
+) -> None:
+    from qeval.engines.transformers import TransformersEngine
+    from qeval.variants.load import load_variant
+
+    made, record = candidate
+    assert made.model is not None
+    loaded = load_variant(made.spec, made.model, "cpu")
+    ours = loaded.model
+    theirs = AutoModelForCausalLM.from_pretrained(tiny_model_folder)
+    engine = TransformersEngine(ours, loaded.tokenizer, "cpu")
+    cases = {case.id: case for case in made.suites[0].cases}
+    answers = baseline[1].by_case()
+    first = [scored for scored in record.scored if scored.repeat == 0]
+    assert len(first) == 12
+    ours_mean, direct = [], []
+    for scored in first:
+        prompt = engine.render("capitals", cases[scored.case])
+        answer = answers[scored.suite, scored.case]
+        targets = [*answer.token_ids, *([1] if answer.finish == "stop" else [])]
+        assert len(scored.kl) == len(targets)
+        direct += direct_kl(theirs, ours, [*prompt.token_ids, *targets[:-1]], len(targets)).tolist()
+        ours_mean += scored.kl
+    assert sum(ours_mean) == pytest.approx(sum(direct), rel=1e-3)
+    assert max(ours_mean) > 1e-3
+
+
+def test_the_baseline_keeps_states_as_small_as_promised_and_scores_itself_where_it_ran_again(
+    baseline: tuple[Path, Record],
+) -> None:
+    folder, record = baseline
+    positions = sum(len(o.token_ids) + (o.finish == "stop") for o in record.by_case().values())
+    assert record.header.fidelity is not None
+    hidden_bytes = 64 * 2
+    assert positions * hidden_bytes <= record.header.fidelity.state_bytes
+    assert record.header.fidelity.reconstruction_kl is not None
+    assert record.header.fidelity.reconstruction_kl < 1e-4
+    assert {scored.repeat for scored in record.scored} == {1}
+    assert len(record.scored) == 4
+    assert max(value for scored in record.scored for value in scored.kl) < 1e-5
+    assert StateStore(folder).head.exists()
+
+
+def test_a_candidate_that_is_the_baseline_lies_at_no_distance(
+    baseline: tuple[Path, Record], tmp_path: Path, tiny_model_folder: Path
+) -> None:
+    same = run(task(tmp_path / "same", tiny_model_folder, "fp32", baseline[0]))
+    assert same.header.fidelity is not None
+    assert baseline[1].header.fidelity is not None
+    assert same.header.fidelity.reference == baseline[1].header.fidelity.reference
+    assert max(value for scored in same.scored for value in scored.kl) < 1e-4
+    assert all(scored.top == scored.reference_top for scored in same.scored)
+    assert [o.token_ids for o in same.outcomes] == [o.token_ids for o in baseline[1].outcomes]
+
+
+def test_scoring_changes_no_answer_and_is_not_in_the_time_of_answering(
+    candidate: tuple[Task, Record], tmp_path: Path, tiny_model_folder: Path
+) -> None:
+    plain = run(tiny_task(tmp_path / "plain", tiny_model_folder, "nf4", again={"capitals": 4}))
+    assert [o.token_ids for o in plain.outcomes] == [o.token_ids for o in candidate[1].outcomes]
+    assert plain.header.fidelity is None
+    assert plain.scored == ()
+
+
+def test_a_resumed_run_scores_what_an_undisturbed_one_does(
+    baseline: tuple[Path, Record], tmp_path: Path, tiny_model_folder: Path
+) -> None:
+    made = task(tmp_path / "run", tiny_model_folder, "bf16", baseline[0])
+    whole = run(made)
+    outcomes, scored = made.folder / OUTCOMES_FILE, (made.folder / SCORED_FILE).read_bytes()
+    written = outcomes.read_bytes()
+    outcomes.write_bytes(written[: int(0.4 * len(written))])
+    (made.folder / SCORED_FILE).write_bytes(scored[: int(0.6 * len(scored))])
+    resumed = run(made._replace(resume=True))
+    assert outcomes.read_bytes() == written
+    assert (made.folder / SCORED_FILE).read_bytes() == scored
+    assert resumed.scored == whole.scored
+
+
+def test_a_baseline_without_states_gives_no_fidelity_and_the_record_says_why(
+    tmp_path: Path, tiny_model_folder: Path
+) -> None:
+    plain = tiny_task(tmp_path / "plain", tiny_model_folder, "fp32")
+    run(plain)
+    record = run(task(tmp_path / "bf16", tiny_model_folder, "bf16", plain.folder))
+    assert record.header.fidelity is None
+    assert "fidelity is not measured: the baseline kept no hidden states" in record.header.notes
