@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import json
+import shutil
 from pathlib import Path
 from typing import Any
 
@@ -129,3 +131,23 @@ def test_a_baseline_without_states_gives_no_fidelity_and_the_record_says_why(
     record = run(task(tmp_path / "bf16", tiny_model_folder, "bf16", plain.folder))
     assert record.header.fidelity is None
     assert "fidelity is not measured: the baseline kept no hidden states" in record.header.notes
+
+
+def test_the_end_of_an_answer_is_a_position_too(
+    baseline: tuple[Path, Record], tmp_path: Path, tiny_model_folder: Path
+) -> None:
+    third = baseline[1].outcomes[0].token_ids[2]
+    model = tmp_path / "model"
+    shutil.copytree(tiny_model_folder, model)
+    config = json.loads((model / "generation_config.json").read_text())
+    (model / "generation_config.json").write_text(json.dumps({**config, "eos_token_id": [1, third]}))
+    made = task(tmp_path / "fp32", model, "fp32")
+    ending = run(made)
+    ended = [key for key, outcome in ending.by_case().items() if outcome.finish == "stop"]
+    assert ended
+    other = run(task(tmp_path / "bf16", model, "bf16", made.folder))
+    for scored in other.scored:
+        answer = ending.by_case()[scored.suite, scored.case]
+        assert len(scored.kl) == len(answer.token_ids) + (answer.finish == "stop")
+        if answer.finish == "stop":
+            assert scored.reference_top[-1] == third
