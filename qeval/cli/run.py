@@ -74,6 +74,13 @@ def run(
     head: Annotated[
         str | None, typer.Option(help="model, or fp32: logits of every variant in fp32, without exact ties.")
     ] = None,
+    fidelity: Annotated[
+        bool | None,
+        typer.Option(
+            "--fidelity/--no-fidelity",
+            help="Compare candidates token by token along the baseline's answers too (KL divergence). Default: yes.",
+        ),
+    ] = None,
     time_limit: Annotated[float | None, typer.Option(help="Seconds after which a variant is ended.")] = None,
     resume: Annotated[bool, typer.Option("--resume", help="Finish an interrupted run in the same --out.")] = False,
     dry_run: Annotated[
@@ -122,6 +129,7 @@ def run(
         "temperature": temperature,
         "samples": samples,
         "head": head,
+        "fidelity": fidelity,
         "time_limit_s": time_limit,
         "allow_remote_code": allow_remote_code or None,
         "allow_pickle": allow_pickle or None,
