@@ -10,7 +10,7 @@ from qeval.compare.changed import changed_cases
 from qeval.compare.comparability import compare_headers
 from qeval.compare.decision import decide
 from qeval.compare.identical import copied_answers, identity_notes, is_identical
-from qeval.compare.judged import judge_difference, judge_notes
+from qeval.compare.judged import judge_difference
 from qeval.compare.levels import Levels, levels
 from qeval.compare.limits import Checked, check_limits
 from qeval.compare.noise import Own, OwnChanges, own_changes, self_faults
@@ -87,7 +87,6 @@ def compare_candidate(ours: OwnRecord, theirs: OwnRecord, policy: Policy, alpha:
         notes=(
             *(identity_notes(baseline, candidate) if identical else ()),
             *_level_notes(at, policy),
-            *judge_notes((baseline, candidate)),
             *_notes(pairing, verdicts, candidate.header.stopping),
         ),
         confidence=1 - 2 * at.margin,

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable
 
 from qeval.compare.pairs import Pair
 from qeval.grading.judge import METRIC, judge_grades, tally
@@ -36,15 +36,14 @@ def judge_decides(pairs: Iterable[Pair]) -> bool:
     return any(grade.metric == METRIC and grade.required for outcome in arms if outcome for grade in outcome.grades)
 
 
-def judge_notes(records: Sequence[Record]) -> Iterable[str]:
-    """Say of each record with rubrics who judged it, how many grades there are, and what they cost."""
-    for record in records:
-        grades = judge_grades(record.outcomes)
-        info, cost = record.header.judge, record.header.measurements.judge
-        if grades:
-            by = "off" if info is None else f"{info.model}, {info.endpoint}, prompt {info.prompt[:12]}"
-            told = f"; {cost.requests} requests, {cost.prompt_tokens + cost.answer_tokens} tokens" if cost else ""
-            yield f"judge of {record.header.variant} ({by}): {tally(grades)}{told}"
+def judge_notes(record: Record) -> Iterable[str]:
+    """Say of a record with rubrics who judged it, how many grades there are, and what they cost."""
+    grades = judge_grades(record.outcomes)
+    info, cost = record.header.judge, record.header.measurements.judge
+    if grades:
+        by = "off" if info is None else f"{info.model}, {info.endpoint}, prompt {info.prompt[:12]}"
+        told = f"; {cost.requests} requests, {cost.prompt_tokens + cost.answer_tokens} tokens" if cost else ""
+        yield f"judge of {record.header.variant} ({by}): {tally(grades)}{told}"
 
 
 def _named(info: JudgeInfo | None) -> str:

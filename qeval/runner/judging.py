@@ -111,7 +111,9 @@ def judge_records(folders: Sequence[Path], suites: Sequence[Suite], model: str, 
     if not any(_judges(case) for case in cases.values()):
         tell("judge: no case has a rubric, so it is not asked")
         return
-    asker, known = _Asker(endpoint), dict[str, Judgement]()
+    stored = [one for folder in folders for one in _stored(folder / JUDGEMENTS_FILE)]
+    known = {one.request: one for one in stored if one.fault is None}
+    asker = _Asker(endpoint)
     for folder in folders:
         tell(f"{folder.name}: asking the judge")
         tell(_judge_record(folder, cases, model, asker, known))
@@ -125,7 +127,6 @@ def _judge_record(folder: Path, cases: Cases, model: str, asker: _Asker, known: 
     if before:
         # Without the torn last line that a crash may have left, which the next line would be added to.
         write_atomic(path, "".join(f"{dumps(one.model_dump(mode='json'))}\n" for one in before))
-    known.update((one.request, one) for one in before if one.fault is None)
     wanted = [one for outcome in outcomes for one in _wanted(outcome, cases[outcome.suite, outcome.case], model)]
     failed = _ask_missing(wanted, known, path, asker)
     _write_reused(wanted, known, path)

@@ -8,7 +8,7 @@ import pytest
 
 from qeval.compare.build import build_report
 from qeval.compare.policy import Policy
-from qeval.compare.report import CandidateResult
+from qeval.compare.report import CandidateResult, Report
 from qeval.evidence import JudgeInfo
 from qeval.outcome import Grade, Outcome
 from qeval.record import Record
@@ -39,9 +39,13 @@ def record(variant: str, judge: JudgeInfo | None, *, required: bool = False) -> 
     return make_record(variant, ROW, outcomes=outcomes, judge=judge)
 
 
-def compare(ours: JudgeInfo | None, theirs: JudgeInfo | None, *, required: bool = False) -> CandidateResult:
+def report(ours: JudgeInfo | None, theirs: JudgeInfo | None, *, required: bool = False) -> Report:
     baseline, candidate = record("fp32", ours, required=required), record("int8", theirs, required=required)
-    return build_report(baseline, [candidate], Policy(), created_at="t").candidates[0]
+    return build_report(baseline, [candidate], Policy(), created_at="t")
+
+
+def compare(ours: JudgeInfo | None, theirs: JudgeInfo | None, *, required: bool = False) -> CandidateResult:
+    return report(ours, theirs, required=required).candidates[0]
 
 
 def other(**changed: Any) -> JudgeInfo:
@@ -77,23 +81,29 @@ def test_where_pass_hangs_on_the_judge_another_one_is_not_comparable(theirs: Jud
 @pytest.mark.parametrize("theirs", [JUDGE, other(served=()), other(endpoint="remote")])
 @pytest.mark.parametrize("required", [False, True])
 def test_the_same_judge_is_compared_as_any_metric_and_named(theirs: JudgeInfo, required: bool) -> None:
-    result = compare(JUDGE, theirs, required=required)
+    made = report(JUDGE, theirs, required=required)
+    (result,) = made.candidates
     assert result.decision == "accepted"
     assert (result.comparability.faults, result.comparability.cautions) == ((), ())
     (on_judge,) = [verdict for verdict in result.verdicts if verdict.metric == "judge"]
     assert (on_judge.n, on_judge.level, on_judge.baseline_passed) == (200, "advisory", 100)
-    assert "judge of fp32 (m, local, prompt pppppppppppp): 200 of 200 grades given" in result.notes
+    assert "judge of fp32 (m, local, prompt pppppppppppp): 200 of 200 grades given" in made.warnings
+
+
+def test_a_model_that_was_replaced_while_it_judged_is_no_judge() -> None:
+    both = other(served=("m-1", "m-2"))
+    assert "served m-1, m-2 for the baseline, m-1, m-2 for the" in " ".join(compare(both, both).comparability.cautions)
 
 
 def test_without_rubrics_nothing_is_said_of_a_judge() -> None:
-    plain = build_report(make_record("a", ROW), [make_record("b", ROW)], Policy(), created_at="t").candidates[0]
-    assert not any("judge" in note for note in (*plain.notes, *plain.comparability.cautions))
+    made = build_report(make_record("a", ROW), [make_record("b", ROW)], Policy(), created_at="t")
+    assert not any("judge" in note for note in (*made.warnings, *made.candidates[0].comparability.cautions))
 
 
 def test_rubrics_without_a_judge_are_counted_by_their_class() -> None:
     waiting = (Grade(metric="judge", status="ungraded", fault="judge_off", required=False),)
     outcomes = [make_outcome("s", f"c{i:04}", True, grades=waiting) for i in range(200)]
     baseline, candidate = (make_record(name, ROW, outcomes=outcomes) for name in ("fp32", "int8"))
-    result = build_report(baseline, [candidate], Policy(), created_at="t").candidates[0]
-    assert "judge of int8 (off): 0 of 200 grades given, judge_off 200" in result.notes
-    assert result.comparability.cautions == ()
+    made = build_report(baseline, [candidate], Policy(), created_at="t")
+    assert "judge of int8 (off): 0 of 200 grades given, judge_off 200" in made.warnings
+    assert made.candidates[0].comparability.cautions == ()

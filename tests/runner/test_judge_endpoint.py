@@ -98,11 +98,17 @@ def test_what_does_not_pass_has_a_class_and_says_why(answer: Answer, fault: str,
     assert run.reply.attempts == len(run.asked) == len(waits) + 1
 
 
-@pytest.mark.parametrize("slow", [Answer(hang=True), Answer(body="{", drip=True)], ids=["hangs", "drips"])
-def test_a_reply_that_does_not_end_in_time_is_a_timeout(slow: Answer) -> None:
-    run = Run(always(slow), timeout_s=0.15)
+def test_a_server_that_says_nothing_is_a_timeout() -> None:
+    run = Run(always(Answer(hang=True)), timeout_s=0.15)
     assert (run.reply.fault, run.reply.detail) == ("judge_timeout", "no reply within 0.15 s")
     assert run.waits == [1, 2, 4]
+
+
+def test_a_reply_that_drips_in_is_ended_at_the_time_limit() -> None:
+    ticks = iter(range(0, 10_000, 4))
+    with judge_server(always(Answer(drip=True))) as server:
+        reply = ask(Endpoint(server.url, None, 20, lambda: float(next(ticks)), lambda _: None), BODY)
+    assert (reply.fault, reply.attempts) == ("judge_timeout", 4)
 
 
 def test_no_server_is_unreachable() -> None:

@@ -87,6 +87,7 @@ def test_every_rubric_of_every_answer_is_graded_and_says_who_did_it_and_what_it_
         ("pass", None, "as it should be"),
     ]
     assert [g.status for g in run.grades("nf4", at=1)] == ["pass", "pass", "fail", "pass"]
+    assert not any(grade.required for grade in run.grades("nf4"))
     record = load_record(tmp_path / "nf4")
     assert [grade.metric for grade in record.outcomes[0].grades] == ["not_contains", "judge", "judge"]
     info, cost = record.header.judge, record.header.measurements.judge
@@ -169,9 +170,9 @@ def test_a_judge_that_fails_leaves_classes_and_is_given_up(tmp_path: Path, broke
     assert len(server.asked) <= 11 * 4
     assert f"judge, 0 of {2 * (N + 1)} grades given, {fault} {2 * (N + 1)};" in run.said[-1]
     baseline, candidate = (load_record(tmp_path / name) for name in ("fp32", "nf4"))
-    result = build_report(baseline, [candidate], Policy(), created_at="t").candidates[0]
-    assert result.decision == "incomplete"
-    assert any("judge of nf4 (m, local, prompt" in note and f"{fault} {2 * (N + 1)};" in note for note in result.notes)
+    report = build_report(baseline, [candidate], Policy(), created_at="t")
+    assert report.decision == "incomplete"
+    assert any("judge of nf4 (m, local" in one and f"{fault} {2 * (N + 1)};" in one for one in report.warnings)
 
 
 def test_what_has_no_reply_is_asked_again_and_nothing_else(tmp_path: Path) -> None:
@@ -191,6 +192,14 @@ def test_what_has_no_reply_is_asked_again_and_nothing_else(tmp_path: Path) -> No
         resumed, undisturbed = load_record(run.folder / name), load_record(whole.folder / name)
         assert resumed.outcomes == undisturbed.outcomes
         assert resumed.header.judge == undisturbed.header.judge
+
+
+def test_a_reply_that_another_record_got_in_the_end_is_the_first_ones_too(tmp_path: Path) -> None:
+    run = Run(tmp_path, {"fp32": ["Oslo"], "nf4": ["Oslo"]})
+    run.judge(lambda _, number: Answer(403, "busy") if number < 2 else verdict("pass"))
+    assert (run.named("fp32"), run.named("nf4")) == ({"ungraded judge_refused"}, {"pass"})
+    assert run.judge(always(verdict("fail"))).asked == []
+    assert run.named("fp32") == run.named("nf4") == {"pass"}
 
 
 def test_another_judge_grades_all_again_and_does_not_compare_with_the_first(tmp_path: Path) -> None:
