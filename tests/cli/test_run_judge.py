@@ -61,27 +61,40 @@ def test_nothing_is_connected_to_unless_the_plan_names_a_judge(tmp_path: Path) -
     seen, started, out = tmp_path / "seen", tmp_path / "started", tmp_path / "out"
     path = os.pathsep.join(filter(None, [str(tmp_path / "watch"), os.environ.get("PYTHONPATH")]))
     environment = {**os.environ, "PYTHONPATH": path, "WATCHED": str(seen), "STARTED": str(started)}
+    environment["QEVAL_JUDGE_KEY"] = "a-key-alone-is-no-judge"
+
+    def python(*arguments: object) -> int:
+        command = [sys.executable, *(str(one) for one in arguments)]
+        return subprocess.run(command, env=environment, capture_output=True, check=False).returncode
+
     plan = write_job(tmp_path, required=False)
-
-    def run(*more: str) -> str:
-        command = [sys.executable, "-m", "qeval", "run", str(plan), "--out", str(out), "--no-track", *more]
-        key = {"QEVAL_JUDGE_KEY": "a-key-alone-is-no-judge"}
-        done = subprocess.run(command, env={**environment, **key}, capture_output=True, text=True, check=False)
-        assert done.returncode == 3, done.stderr
-        return done.stderr
-
-    run()
+    assert python("-m", "qeval", "run", plan, "--out", out, "--no-track") == 3
     assert len(started.read_text()) >= 3, "the parent and both variants are watched"
     assert not seen.exists()
     assert statuses(out) == {"ungraded judge_off"}
     assert not list(out.glob("records/*/judgements.jsonl"))
-    # The same run, named a judge, is judged without a model; and what watches does see a connection.
+    # What watches would have seen a connection that fails at once.
+    assert python("-c", "import socket; socket.create_connection(('127.0.0.1', 0), 1)") == 1
+    assert "socket.connect" in seen.read_text()
+
+
+def test_a_finished_run_is_judged_when_its_plan_names_a_judge_and_kept_when_it_names_none(tmp_path: Path) -> None:
+    plan, out = write_job(tmp_path, required=False), tmp_path / "out"
+    command = ("run", plan, "--out", out, "--no-track")
     with judge_server(lambda _, __: verdict("pass")) as server:
         write_plan(tmp_path, judge={"url": server.url, "model": "m"})
-        assert "nf4: judge, 2 of 2 grades given; no request was needed" in run("--resume")
-        assert len(server.asked) == 1
-    assert "socket.connect" in seen.read_text()
+        done = qeval_entry(*command)
+        assert (done.returncode, len(server.asked)) == (3, 1)
+        assert "nf4: judge, 2 of 2 grades given; no request was needed" in done.stderr
+        write_plan(tmp_path, judge={"url": server.url, "model": "another"})
+        qeval_entry(*command, "--resume")
+        write_plan(tmp_path)
+        done = qeval_entry(*command, "--resume")
+        assert (done.returncode, len(server.asked)) == (3, 2)
     assert statuses(out) == {"pass None"}
+    judge = load_record(out / "records/nf4").header.judge
+    assert judge is not None
+    assert judge.model == "another"
 
 
 def test_an_early_end_is_refused_where_a_judge_decides(tmp_path: Path) -> None:
