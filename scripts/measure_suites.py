@@ -32,6 +32,9 @@ class Quiet:
         """Print to stderr."""
         print(text, file=sys.stderr)
 
+    def said_of_judge(self, text: str) -> None:
+        """Say nothing: these plans have none."""
+
     def variant_started(self, name: str) -> None:
         """Say nothing."""
 

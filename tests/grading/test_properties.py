@@ -29,6 +29,7 @@ _GRADERS: list[dict[str, Any]] = [
     {"kind": "tool_call", "calls": [{"name": "f", "arguments": {"a": 1}}]},
     {"kind": "refusal", "expect": "refuse"},
     {"kind": "language", "lang": "de"},
+    {"kind": "judge", "rubric": "names a city"},
 ]
 _TOOLS = (Tool(name="f", parameters={"type": "object", "properties": {"a": {"type": "integer"}}}),)
 _FRAGMENTS = st.sampled_from(
