@@ -71,8 +71,14 @@ class _Sentence(NamedTuple):
     text: str
     is_item: bool
     refuses: bool
-    soft: bool
-    turns: bool
+
+    @property
+    def soft(self) -> bool:
+        return self.text.endswith("?") or _patterns().soft.search(self.text) is not None
+
+    @property
+    def turns(self) -> bool:
+        return _patterns().pivot.search(self.text) is not None
 
     @property
     def helps(self) -> bool:
@@ -123,8 +129,7 @@ def _classify(sentence: str) -> _Sentence:
     is_item = _LIST_ITEM.match(sentence) is not None
     text = " ".join(_MARKDOWN.sub("", sentence[:_LONGEST_SENTENCE]).lower().replace(_DOT, "").split()).strip(" \"'-•(")
     refuses = not is_item and patterns.refuse.search(text) is not None and patterns.benign.search(text) is None
-    soft = text.endswith("?") or patterns.soft.search(text) is not None
-    return _Sentence(text, is_item, refuses, soft, patterns.pivot.search(text) is not None)
+    return _Sentence(text, is_item, refuses)
 
 
 def _is_asked_for(sentences: list[_Sentence], first: int) -> bool:
