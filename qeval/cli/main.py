@@ -9,7 +9,7 @@ from typing import Annotated
 import typer
 
 from qeval import __version__
-from qeval.cli import compare, formats, models, power, run, schemas, selftest, suites, track
+from qeval.cli import compare, formats, grade, models, power, run, schemas, selftest, suites, track
 from qeval.cli.output import fail, print_json
 from qeval.errors import ExitCode, QevalError, UsageError
 
@@ -26,6 +26,7 @@ app = typer.Typer(
 app.command("run")(run.run)
 app.command("compare")(compare.compare)
 app.command("formats")(formats.formats)
+app.command("grade")(grade.grade)
 app.add_typer(models.app, name="models")
 app.add_typer(suites.app, name="suites")
 app.add_typer(track.app, name="track")

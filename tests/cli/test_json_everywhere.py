@@ -41,6 +41,7 @@ def arguments(command: tuple[str, ...], folder: Path, tmp_path: Path) -> list[ob
     known: dict[tuple[str, ...], list[object]] = {
         ("compare",): [records / "fp32", records / "int8"],
         ("formats",): [],
+        ("grade",): [records / "int8", "--suites", folder / "capitals"],
         ("models", "fetch"): ["no-such-model"],
         ("models", "list"): [],
         ("power",): [],
