@@ -131,8 +131,6 @@ def _show_many(outcomes: Sequence[Outcome], more: dict[str, object], *, as_json:
 
 def _as_json(outcome: Outcome) -> dict[str, object]:
     """Return what was graded, `pass` first; the class is `class`, as everywhere people see it."""
-    grades = [
-        {"class": grade.fault, **grade.model_dump(mode="json", exclude={"fault"})} for grade in outcome.grades
-    ]
+    grades = [{"class": grade.fault, **grade.model_dump(mode="json", exclude={"fault"})} for grade in outcome.grades]
     repeat = {"repeat": outcome.repeat} if outcome.repeat else {}
     return {"suite": outcome.suite, "case": outcome.case, **repeat, "pass": outcome.passed(), "grades": grades}

@@ -5,9 +5,11 @@ from __future__ import annotations
 from typing import Any
 
 from qeval.grading._schema import BadSchemaError as BadSchemaError
+from qeval.grading._schema import Violation as Violation
 from qeval.grading._schema import check_schema as check_schema
 from qeval.grading._schema import draft_of as draft_of
-from qeval.grading._schema import known_formats, subschemas
+from qeval.grading._schema import known_formats as known_formats
+from qeval.grading._schema import subschemas
 from qeval.grading._schema import violations as violations
 
 
