@@ -58,6 +58,16 @@ class Cases:
         return FoundCase(suite.name, cases[case_id])
 
 
+def is_suite(name: str) -> bool:
+    """Whether a name is a whole suite's: a built-in one, a folder or a `.jsonl` file.
+
+    >>> is_suite("schema"), is_suite("schema/schema-0001")
+    (True, False)
+    """
+    path = Path(name)
+    return path.is_dir() or path.suffix in {".jsonl", ".yaml"} or not ("/" in name or path.suffix == ".json")
+
+
 def split_name(name: str) -> tuple[str, str]:
     """Cut `SUITE/CASE-ID` where the suite ends; the suite may be a path and the id may hold '/'.
 
@@ -69,7 +79,7 @@ def split_name(name: str) -> tuple[str, str]:
     """
     builtin = {entry.name for entry in list_suites()}
     ends = [index for index, letter in enumerate(name) if letter == "/" and 0 < index < len(name) - 1]
-    for end in ends:
+    for end in reversed(ends):
         path = Path(name[:end])
         if name[:end] in builtin or path.is_file() or (path / HEADER_FILE).is_file():
             return name[:end], name[end + 1 :]
