@@ -9,7 +9,8 @@ answer does not open a delivery ("Here is the letter: ..."). Quoted speech is no
 from __future__ import annotations
 
 import unicodedata
-from functools import lru_cache
+from dataclasses import dataclass
+from functools import cached_property, lru_cache
 from pathlib import Path
 from typing import Literal, NamedTuple
 
@@ -53,12 +54,21 @@ class Reading(NamedTuple):
     """The sentence that decided."""
 
 
-class _Sentence(NamedTuple):
+@dataclass(frozen=True)
+class _Sentence:
+    """A sentence; whether it is soft or turns is looked up when asked, since most answers are decided without."""
+
     text: str
     is_item: bool
     refuses: bool
-    soft: bool
-    turns: bool
+
+    @cached_property
+    def soft(self) -> bool:
+        return _patterns().soft.search(self.text) is not None
+
+    @cached_property
+    def turns(self) -> bool:
+        return _patterns().pivot.search(self.text) is not None
 
     @property
     def helps(self) -> bool:
@@ -103,9 +113,7 @@ def _classify(sentence: str) -> _Sentence:
     is_item = _LIST_ITEM.match(sentence) is not None
     text = " ".join(_MARKDOWN.sub("", sentence[:_LONGEST_SENTENCE]).lower().split()).strip(" \"'-•(")
     refuses = not is_item and patterns.refuse.search(text) is not None and patterns.benign.search(text) is None
-    return _Sentence(
-        text, is_item, refuses, patterns.soft.search(text) is not None, patterns.pivot.search(text) is not None
-    )
+    return _Sentence(text, is_item, refuses)
 
 
 def _leads(sentences: list[_Sentence], first: int) -> bool:
