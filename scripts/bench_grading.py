@@ -20,7 +20,7 @@ from typing import Any, NamedTuple
 
 sys.path.insert(0, str(Path(__file__).parents[1]))
 
-from qeval.chat import Tool, ToolCall
+from qeval.chat import Tool
 from qeval.grading import Question, grade_outcome, grader_kinds
 from qeval.outcome import Outcome
 from qeval.suites import load_suites
@@ -56,9 +56,9 @@ class Work(NamedTuple):
         return time.process_time() - start
 
 
-def work_of(text: str, grader: dict[str, Any], question: Question, **more: Any) -> Work:
+def work_of(text: str, grader: dict[str, Any], question: Question) -> Work:
     """Return the work of one text and one grader."""
-    outcome = Outcome(suite="bench", case="c", batch=0, status="answered", text=text, **more)
+    outcome = Outcome(suite="bench", case="c", batch=0, status="answered", text=text, finish="stop")
     return Work(outcome, [grader], question)
 
 
@@ -69,7 +69,7 @@ def of_suites() -> dict[str, list[Work]]:
         for case in suite.cases:
             for grader in case.graders:
                 for text in (right_answer(case), wrong_answer(case)):
-                    work = work_of(text, grader, Question(case.tags.get("lang"), case.tools), finish="stop")
+                    work = work_of(text, grader, Question(case.tags.get("lang"), case.tools))
                     found.setdefault(grader["kind"], []).append(work)
     return found
 
@@ -78,10 +78,9 @@ def of_tables(kind: str) -> list[Work]:
     """Return the answers of a grader's own table of cases."""
     found = []
     for row in rows(kind):
-        if "expect" in row and len(row["text"]) <= LONGEST_TYPICAL:
-            calls = tuple(ToolCall(**call) for call in row["tool_calls"]) if "tool_calls" in row else None
+        if "expect" in row and "tool_calls" not in row and len(row["text"]) <= LONGEST_TYPICAL:
             question = Question(row.get("language"), tuple(Tool(**tool) for tool in row.get("tools", ())))
-            found.append(work_of(row["text"], row["grader"], question, finish=row.get("finish"), tool_calls=calls))
+            found.append(work_of(row["text"], row["grader"], question))
     return found
 
 
