@@ -29,7 +29,8 @@ def told(*arguments: object) -> Any:
 @pytest.fixture
 def suite(tmp_path: Path) -> Path:
     path = tmp_path / "orders.jsonl"
-    path.write_text(json.dumps(CASE) + "\n", encoding="utf-8")
+    second = {"id": "c", "prompt": "Capital?", "graders": [{"kind": "contains", "value": "Lima"}]}
+    path.write_text(f"{json.dumps(CASE)}\n{json.dumps(second)}\n", encoding="utf-8")
     return path
 
 
@@ -74,7 +75,7 @@ def test_a_file_of_answers_is_counted_by_class(suite: Path, tmp_path: Path) -> N
         {"case": name, "text": "find(n=7)"},
         {"suite": str(suite), "case": "order/1", "tool_calls": [{"name": "find", "arguments": {"n": 7}}]},
         {"case": name, "text": "find(n=8)"},
-        {"case": name, "text": "Let me th", "finish": "length"},
+        {"case": f"{suite}/c", "text": "It is Li", "finish": "length"},
     ]
     answers = write(tmp_path / "answers.jsonl", "".join(json.dumps(line) + "\n" for line in lines))
     graded = told(answers)
@@ -82,7 +83,7 @@ def test_a_file_of_answers_is_counted_by_class(suite: Path, tmp_path: Path) -> N
     assert {(row["class"], row["answers"]) for row in graded["counts"]} == {
         (None, 2),
         ("wrong_value", 1),
-        ("missing_call", 1),
+        ("truncated", 1),
     }
     printed = qeval("grade", answers).stdout
     assert "4 answers: 2 fail, 2 pass" in printed
