@@ -9,7 +9,8 @@ what follows "Here is the speech: ...") is not the speaker's own, nor is quoted 
 from __future__ import annotations
 
 import unicodedata
-from functools import lru_cache
+from dataclasses import dataclass
+from functools import cached_property, lru_cache
 from pathlib import Path
 from typing import Literal, NamedTuple
 
@@ -67,16 +68,19 @@ class Reading(NamedTuple):
     """The sentence that decided."""
 
 
-class _Sentence(NamedTuple):
+@dataclass(frozen=True)
+class _Sentence:
+    """A sentence; whether it is soft or turns is looked up when asked, since most answers are decided without."""
+
     text: str
     is_item: bool
     refuses: bool
 
-    @property
+    @cached_property
     def soft(self) -> bool:
         return self.text.endswith("?") or _patterns().soft.search(self.text) is not None
 
-    @property
+    @cached_property
     def turns(self) -> bool:
         return _patterns().pivot.search(self.text) is not None
 

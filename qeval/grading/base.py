@@ -14,7 +14,7 @@ from qeval.errors import unknown_name
 from qeval.outcome import Grade, Outcome
 from qeval.strict import Strict, validate
 
-_NOT_GRADERS = frozenset({"base"})
+_NOT_GRADERS = frozenset({"base", "choices", "schemas"})
 """Modules in this folder that graders share; names that begin with an underscore are shared code as well."""
 
 

@@ -7,7 +7,7 @@ from typing import Any, NamedTuple
 
 from qeval.errors import UsageError
 from qeval.grading import check_grader
-from qeval.grading._schema import BadSchemaError, check_schema
+from qeval.grading.schemas import BadSchemaError, check_schema
 from qeval.jsonl import dumps
 from qeval.strict import validate
 from qeval.suites.case import Case

@@ -41,6 +41,7 @@ def arguments(command: tuple[str, ...], folder: Path, tmp_path: Path) -> list[ob
     known: dict[tuple[str, ...], list[object]] = {
         ("compare",): [records / "fp32", records / "int8"],
         ("formats",): [],
+        ("grade",): [records / "int8", "--suites", folder / "capitals"],
         ("models", "fetch"): ["no-such-model"],
         ("models", "list"): [],
         ("power",): [],
@@ -49,6 +50,8 @@ def arguments(command: tuple[str, ...], folder: Path, tmp_path: Path) -> list[ob
         ("selftest",): ["--out", folder],
         ("suites", "check"): [folder / "capitals"],
         ("suites", "list"): [],
+        ("suites", "new"): ["starter", "--out", tmp_path / "starter"],
+        ("suites", "show"): [folder / "capitals"],
         ("track", "push"): [tmp_path / "nothing-here"],
     }
     assert command in known, f"give this test arguments for the new command {' '.join(command)}"
