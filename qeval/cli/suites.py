@@ -7,9 +7,11 @@ from typing import Annotated
 import typer
 
 from qeval.cli.output import Json, console, print_json
+from qeval.cli.suites_import import import_
 from qeval.suites.case import size_called
 
 app = typer.Typer(no_args_is_help=True, help="List, check and look into suites; no model is needed.")
+app.command("import")(import_)
 
 
 @app.command("list")
