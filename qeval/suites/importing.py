@@ -15,6 +15,7 @@ from qeval.suites.case import Case, SuiteHeader
 from qeval.suites.check import RawCase, check_cases
 from qeval.suites.draw import Draw
 from qeval.suites.importers._masks import CannotMaskError, Rule, load_rules, mask
+from qeval.suites.importers._origin import without_login
 from qeval.suites.importers.base import Dropped, Reading, Wanted, check_wanted, find_importer
 
 Watch = Callable[[Iterator[RawCase | Dropped], int | None], Iterator[RawCase | Dropped]]
@@ -77,7 +78,7 @@ def gather(  # noqa: PLR0917 - what a person may say of an import
         n_rows += 1
         sorter.take(row)
     if not sorter.kept:
-        raise UsageError(f"{wanted.source}: no row became a case. {_why(sorter.dropped)}")
+        raise UsageError(f"{without_login(wanted.source)}: no row became a case. {_why(sorter.dropped)}")
     kept = _with_clusters(sorter.kept)
     drawn = _drawn(kept, limit if limit is not None else reading.limit, seed)
     return Imported(
@@ -228,7 +229,5 @@ def _drawn(kept: Sequence[_Kept], limit: int | None, seed: int) -> list[_Kept]:
 
 def source_name(source: str) -> str:
     """Return a source as a README may name it: the last part of a path, an address without user and password."""
-    if "://" in source:
-        scheme, _, rest = source.partition("://")
-        return f"{scheme}://{rest.rpartition('@')[2]}" if not scheme.startswith("sqlite") else Path(rest).name
-    return Path(source).name or source
+    is_address = "://" in source and not source.startswith("sqlite")
+    return without_login(source) if is_address else Path(source).name or source

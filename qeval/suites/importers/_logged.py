@@ -113,7 +113,7 @@ def _expectation(
     calls = calls_of(answer) if answer is not None else []
     text = message_of({**answer, "role": "assistant"})["content"] if answer is not None else ""
     if calls:
-        return "tool_call", {"kind": "tool_call", "calls": [_exactly(call) for call in calls]}
+        return "tool_call", {"kind": "tool_call", "calls": calls}
     if logged.finish in {"length", "content_filter", "max_tokens"} and grader is None:
         return Dropped(logged.where, f"the logged answer is not whole ({logged.finish})", _ADVICE)
     if schema is not None:
@@ -125,15 +125,6 @@ def _expectation(
         return Dropped(logged.where, reason, _ADVICE)
     filled = fill_value(dict(grader), {"answer": text} if text.strip() else {})
     return str(grader["kind"]), filled
-
-
-def _exactly(call: Mapping[str, Any]) -> dict[str, Any]:
-    """Return an expected call; an argument that is itself called `any_of` is no list of accepted values."""
-    arguments = {
-        key: {"any_of": [value]} if isinstance(value, dict) and set(value) == {"any_of"} else value
-        for key, value in call["arguments"].items()
-    }
-    return {"name": call["name"], "arguments": arguments}
 
 
 def _conversation(messages: list[dict[str, Any]]) -> str:

@@ -96,8 +96,7 @@ def mask(value: Any, rules: Sequence[Rule]) -> Masked:  # noqa: ANN401 - any JSO
         CannotMaskError: a rule took too long, or finds its like in a JSON number.
     """
     masker = _Masker(rules, set(_PLACEHOLDER.findall(dumps(value))))
-    masked = masker.walk(value, masker.by_rules)
-    masked = masker.walk(masked, masker.repeated)
+    masked = masker.repeated(masker.by_rules(value))
     return Masked(masked, Counter(rule for rule, _ in masker.names))
 
 
@@ -110,26 +109,33 @@ class _Masker:
         """Placeholders that the source holds already; they keep their meaning."""
         self.names: dict[tuple[str, str], str] = {}
         self.found: dict[str, str] = {}
-        """Value as it was written -> placeholder."""
+        """Value as it was written -> placeholder; without words, which "password: required" would spread."""
 
-    def walk(self, value: Any, change: Callable[[str], str]) -> Any:  # noqa: ANN401 - any JSON value
+    def by_rules(self, value: Any) -> Any:  # noqa: ANN401 - any JSON value
         if isinstance(value, str):
-            return change(value)
+            return self._text(value)
         if isinstance(value, Mapping):
-            return {change(key): self.walk(self._field(key, item), change) for key, item in value.items()}
+            return {self._text(key): self._field(key, item) for key, item in value.items()}
         if isinstance(value, list | tuple):
-            return [self.walk(item, change) for item in value]
+            return [self.by_rules(item) for item in value]
         if isinstance(value, int | float) and not isinstance(value, bool):
             self._refuse_number(str(value))
         return value
 
-    def by_rules(self, text: str) -> str:
+    def repeated(self, value: Any) -> Any:  # noqa: ANN401 - any JSON value
+        if isinstance(value, str):
+            return self._repeated_text(value)
+        if isinstance(value, Mapping):
+            return {key: self.repeated(item) for key, item in value.items()}
+        return [self.repeated(item) for item in value] if isinstance(value, list) else value
+
+    def _text(self, text: str) -> str:
         for rule in self.rules:
             with _in_time(rule):
                 text = _compiled(rule.pattern).sub(partial(self._replaced, rule), text, timeout=_TIMEOUT_S)
         return text
 
-    def repeated(self, text: str) -> str:
+    def _repeated_text(self, text: str) -> str:
         for value in sorted(self.found, key=len, reverse=True):
             if len(value) >= _SHORTEST_REPEATED and value in text:
                 whole = rf"(?<![\p{{L}}\p{{N}}]){regex.escape(value)}(?![\p{{L}}\p{{N}}])"
@@ -138,12 +144,13 @@ class _Masker:
 
     def _field(self, key: str, item: Any) -> Any:  # noqa: ANN401 - any JSON value
         if not isinstance(item, str) or not item or _PLACEHOLDER.fullmatch(item):
-            return item
+            return self.by_rules(item)
         for rule in self.rules:
             with _in_time(rule):
                 if rule.keys is not None and _compiled(rule.keys).fullmatch(key, timeout=_TIMEOUT_S):
-                    return self._placeholder(rule, item)
-        return item
+                    self.found[item] = self._placeholder(rule, item)
+                    return self.found[item]
+        return self.by_rules(item)
 
     def _replaced(self, rule: Rule, found: regex.Match[str]) -> str:
         whole = found[0]
@@ -152,7 +159,10 @@ class _Masker:
         if not genuine or _PLACEHOLDER.search(value):
             return whole
         start = whole.rindex(value)
-        return f"{whole[:start]}{self._placeholder(rule, genuine)}{whole[start + len(genuine) :]}"
+        placeholder = self._placeholder(rule, genuine)
+        if not genuine.isalpha():
+            self.found[genuine] = placeholder
+        return f"{whole[:start]}{placeholder}{whole[start + len(genuine) :]}"
 
     def _placeholder(self, rule: Rule, value: str) -> str:
         key = (rule.name, _ALIKE[rule.alike](value))
@@ -162,11 +172,10 @@ class _Masker:
                 number += 1
             self.names[key] = f"<{rule.name}_{number}>"
             self.taken.add(self.names[key])
-        self.found[value] = self.names[key]
         return self.names[key]
 
     def _refuse_number(self, digits: str) -> None:
-        if len(digits) >= _SHORTEST_NUMBER and self.by_rules(digits) != digits:
+        if len(digits) >= _SHORTEST_NUMBER and self._text(digits) != digits:
             raise CannotMaskError("a JSON number in it would have to be masked, and no placeholder is a number")
 
 

@@ -31,6 +31,15 @@ def files_of(source: str, pattern: str, what: str) -> list[Path]:
     return found
 
 
+def without_login(source: str) -> str:
+    """Return a source as messages may name it: an address without user name and password.
+
+    >>> without_login("postgresql://me:secret@host/db")
+    'postgresql://host/db'
+    """
+    return re.sub(r"://[^/]*@", "://", source)
+
+
 def licence_of(source: str) -> str | None:
     """Return the licence that lies beside data, or None.
 

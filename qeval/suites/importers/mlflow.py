@@ -11,6 +11,7 @@ from typing import Any
 from qeval.errors import UsageError, did_you_mean
 from qeval.suites.check import RawCase
 from qeval.suites.importers._logged import MAX_NEW_TOKENS, NOTES, Logged, case_of, check_fallback
+from qeval.suites.importers._origin import without_login
 from qeval.suites.importers.base import Dropped, Reading, Wanted
 
 SOURCE = "a tracking address: sqlite:///PATH/mlflow.db, or http(s)://HOST:PORT"
@@ -46,10 +47,10 @@ def read(wanted: Wanted) -> Reading:
 def _check_file(uri: str) -> None:
     """Refuse a database file that is not there: opening it would create it."""
     if "://" not in uri:
-        raise UsageError(f"{uri}: no tracking address. Give {SOURCE}.")
+        raise UsageError(f"{without_login(uri)}: no tracking address. Give {SOURCE}.")
     scheme, _, path = uri.partition(":///")
     if scheme.startswith("sqlite") and not Path(path).is_file():
-        raise UsageError(f"{uri}: there is no file {path}.")
+        raise UsageError(f"{without_login(uri)}: there is no file {path}.")
 
 
 def _cases(uri: str, experiment: str | None, grader: Mapping[str, Any] | None) -> Iterator[RawCase | Dropped]:
@@ -63,7 +64,7 @@ def _cases(uri: str, experiment: str | None, grader: Mapping[str, Any] | None) -
             for trace in _traces(client, _experiment_id(client, uri, experiment)):
                 yield from _of_trace(trace, grader)
         except (MlflowException, SQLAlchemyError, OSError) as error:
-            raise UsageError(f"{uri}: its traces cannot be read ({error}).") from error
+            raise UsageError(f"{without_login(uri)}: its traces cannot be read ({error}).") from error
 
 
 @contextmanager
@@ -89,8 +90,8 @@ def _experiment_id(client: Any, uri: str, name: str | None) -> str:  # noqa: ANN
         return ids[str(chosen)]
     there = ", ".join(sorted(ids)) or "none"
     if name is None:
-        raise UsageError(f"{uri}: which experiment? Name one with --experiment: {there}.")
-    raise UsageError(f"{uri}: no experiment '{name}'.{did_you_mean(name, ids)} There is {there}.")
+        raise UsageError(f"{without_login(uri)}: which experiment? Name one with --experiment: {there}.")
+    raise UsageError(f"{without_login(uri)}: no experiment '{name}'.{did_you_mean(name, ids)} There is {there}.")
 
 
 def _traces(client: Any, experiment_id: str) -> Iterator[Any]:  # noqa: ANN401 - mlflow's client

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -186,7 +187,7 @@ def test_an_expression_alone_keeps_its_type_and_mixed_text_does_not():
     ],
 )
 def test_what_a_template_cannot_do_is_a_reason_and_no_crash(text, said):
-    row = {"a": {}, "null": None, "zero": 0, "text": "t"}
+    row: dict[str, Any] = {"a": {}, "null": None, "zero": 0, "text": "t"}
     for run in (fill, fill_value):
         with pytest.raises(RowError, match=said):
             run(text, row)

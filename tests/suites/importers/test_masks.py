@@ -49,6 +49,11 @@ def test_a_secret_is_hidden_where_no_rule_would_find_it():
     }
 
 
+def test_a_word_after_password_is_not_looked_for_elsewhere():
+    schema = {"description": "password: required", "required": ["a"], "type": "object"}
+    assert mask(schema, RULES).value == {**schema, "description": "password: <SECRET_1>"}
+
+
 def test_placeholders_of_the_source_keep_their_meaning():
     assert mask("<EMAIL_1> wrote to a@x.org", RULES).value == "<EMAIL_1> wrote to <EMAIL_2>"
 

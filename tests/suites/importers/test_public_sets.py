@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import csv
 import json
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -266,6 +267,6 @@ def test_a_source_that_is_not_there_or_empty_is_an_error(tmp_path, kind):
         imported(kind, tmp_path)
 
 
-def write(path: Path, rows: list[dict[str, Any]]) -> None:
+def write(path: Path, rows: Sequence[Mapping[str, Any]]) -> None:
     path.parent.mkdir(exist_ok=True)
     path.write_text("".join(json.dumps(row) + "\n" for row in rows), encoding="utf-8")
