@@ -1,4 +1,4 @@
-"""Commands in docs run: each block marked `<!-- run -->` of the tutorial is executed in an empty folder."""
+"""Commands in docs run: each block marked `<!-- run -->` of these pages is executed in an empty folder."""
 
 from __future__ import annotations
 
@@ -14,8 +14,9 @@ BLOCK = re.compile(r"<!-- (run|file (?P<name>\S+))(?: exit=(?P<code>\d+))? -->\n
 LINK = re.compile(r"\]\((?!https?:|#|mailto:)([^)#]+)(?:#[^)]*)?\)")
 
 
-def test_the_tutorial_runs_as_written(tmp_path: Path) -> None:
-    text = (ROOT / "docs/tutorial.md").read_text(encoding="utf-8")
+@pytest.mark.parametrize("page", ["tutorial.md", "bring-your-own.md"])
+def test_a_page_runs_as_written(page: str, tmp_path: Path) -> None:
+    text = (ROOT / "docs" / page).read_text(encoding="utf-8")
     blocks = list(BLOCK.finditer(text))
     assert len(blocks) >= 5
     for block in blocks:
