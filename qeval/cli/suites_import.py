@@ -29,13 +29,16 @@ def _show_masks(wanted: bool) -> None:
 
 def import_(
     kind: Annotated[str, typer.Argument(help=f"One of: {', '.join(kinds())}.")],
-    source: Annotated[str, typer.Argument(help="File, folder, dataset id or tracking address; each kind says which.")],
+    source: Annotated[
+        str, typer.Argument(help="File, folder, dataset id or tracking address; see docs/bring-your-own.md.")
+    ],
     out: Annotated[Path, typer.Option(help="Folder for the suite; new or empty.")],
-    name: Annotated[str | None, typer.Option(help="Name of the suite. Default: the kind's.")] = None,
+    name: Annotated[str | None, typer.Option(help="Name of the suite. Default: of the kind, or of the file.")] = None,
     lang: Annotated[str | None, typer.Option(help="mgsm, xquad, dataset: language, such as de.")] = None,
     mapping: Annotated[Path | None, typer.Option(help="dataset: how columns become cases (YAML).")] = None,
     grader: Annotated[
-        str | None, typer.Option(help="openai-log, mlflow: for answers without an expectation; a name or JSON.")
+        str | None,
+        typer.Option(help="openai-log, mlflow: for answers that prove nothing, as JSON. xquad: exact or contains."),
     ] = None,
     experiment: Annotated[str | None, typer.Option(help="mlflow: name of the experiment.")] = None,
     masks: Annotated[

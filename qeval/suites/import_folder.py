@@ -12,7 +12,7 @@ from qeval.suites.importing import Imported, by_reason, source_name
 from qeval.suites.load import CASES_FILE, HEADER_FILE
 
 README = "README.md"
-_MARK = "<!-- written by `qeval suites import`"
+_MARK = "<!-- written by `qeval suites import "
 _MASK_WARNING = (
     "Different values in each case, by rule. Names of people, postal addresses and the like are not found by rules: "
     "read the cases before you pass them on."
@@ -44,7 +44,7 @@ def write_suite(imported: Imported, out: Path) -> None:
     header = yaml.safe_dump(
         imported.header.model_dump(mode="json", exclude_defaults=True), sort_keys=False, allow_unicode=True, width=120
     )
-    write_atomic(out / CASES_FILE, "".join(f"{dumps(case)}\n" for case in imported.cases))
+    write_atomic(out / CASES_FILE, "".join(f"{dumps(case, sort=False)}\n" for case in imported.cases))
     write_atomic(out / HEADER_FILE, header)
     write_atomic(out / README, readme_of(imported))
 
@@ -52,7 +52,7 @@ def write_suite(imported: Imported, out: Path) -> None:
 def readme_of(imported: Imported) -> str:
     """Return the README: source, licence, counts, what was dropped and why, what was masked."""
     parts = [
-        f"{_MARK} {imported.kind}`; --force replaces it -->\n# {imported.header.name}\n",
+        f"{_MARK}{imported.kind}`; --force replaces it -->\n# {imported.header.name}\n",
         f"**stands for** {imported.header.description}\n",
         _facts(imported),
         _section("What the importer did", [f"- {note}" for note in imported.notes]),

@@ -150,7 +150,7 @@ def schema_of(response_format: object) -> dict[str, Any] | None:
 
 def with_schema_told(messages: list[dict[str, Any]], schema: Mapping[str, Any]) -> list[dict[str, Any]]:
     """Return messages whose system text tells the schema, which the endpoint enforced and no prompt had to tell."""
-    text = f"Answer only with JSON that is valid under this JSON Schema:\n{dumps(schema)}"
+    text = f"Answer only with JSON that is valid under this JSON Schema:\n{dumps(schema, sort=False)}"
     if messages[0]["role"] != "system":
         return [{"role": "system", "content": text}, *messages]
     first = {**messages[0], "content": f"{messages[0]['content']}\n\n{text}".strip()}

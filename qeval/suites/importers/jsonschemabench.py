@@ -50,7 +50,7 @@ def _rows(files: Sequence[Path]) -> Iterator[RawCase | Dropped]:
 
 
 def _case(schema: dict[str, Any], path: Path) -> dict[str, Any]:
-    text = dumps(schema, indent=1)
+    text = dumps(schema, indent=1, sort=False)
     length = next((f"to {bound // 1000}k" for bound in _LENGTHS if len(text) <= bound), "over 16k")
     return {
         "id": f"{path.parent.name}-{path.stem}",

@@ -108,6 +108,14 @@ def test_the_folder_is_a_suite_whose_readme_accounts_for_every_row(tmp_path):
     assert str(tmp_path) not in readme
 
 
+def test_parameters_keep_their_order_since_models_are_shown_it(tmp_path):
+    (tmp_path / "schema.json").write_text('{"type": "object", "properties": {"z": {}, "a": {}}}')
+    write_suite(imported("jsonschemabench", tmp_path), tmp_path / "out")
+    (case,) = load_suite(tmp_path / "out").cases
+    assert list((case.response_schema or {})["properties"]) == ["z", "a"]
+    assert case.messages[0].content.index('"z"') < case.messages[0].content.index('"a"')
+
+
 @pytest.mark.parametrize(
     ("name", "text", "said"),
     [

@@ -133,7 +133,7 @@ def test_every_labelled_instance_of_maskbench_gets_its_label():
 def test_what_bfcl_cannot_give_is_counted_by_reason(tmp_path):
     function = {"name": "f.g", "parameters": {"type": "dict", "properties": {"a": {"type": "tuple"}}}}
     turn = [{"role": "user", "content": "Do it."}]
-    rows = [
+    rows: list[dict[str, Any]] = [
         {"id": "a", "question": [turn], "function": [function]},
         {"id": "b", "question": [turn, turn], "function": [function]},
         {"id": "c", "question": [turn], "function": [function]},
