@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import typer
 
-from qeval.cli import suites_check, suites_new, suites_show
+from qeval.cli import suites_check, suites_import, suites_new, suites_show
 from qeval.cli.output import Json, console, print_json
 
 app = typer.Typer(no_args_is_help=True, help="List, check and look into suites; no model is needed.")
 app.command("check")(suites_check.check)
+app.command("import")(suites_import.import_)
 app.command("new")(suites_new.new)
 app.command("show")(suites_show.show)
 

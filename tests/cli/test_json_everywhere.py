@@ -49,6 +49,7 @@ def arguments(command: tuple[str, ...], folder: Path, tmp_path: Path) -> list[ob
         ("schemas",): [tmp_path],
         ("selftest",): ["--out", folder],
         ("suites", "check"): [folder / "capitals"],
+        ("suites", "import"): ["gsm8k", tmp_path / "no-such-file", "--out", tmp_path / "out"],
         ("suites", "list"): [],
         ("suites", "new"): ["starter", "--out", tmp_path / "starter"],
         ("suites", "show"): [folder / "capitals"],
