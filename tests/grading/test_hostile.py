@@ -28,6 +28,12 @@ _TEXTS = {
     "lone surrogates": "\ud83d" * 1_000,
     "half refusals": "i can't " * 10_000,
     "exponents": '{"a":1e999999999999}',
+    "named marks": "[TOOL_CALLS]f{<｜tool▁call▁begin｜>f<｜tool▁sep｜>" * 3_000,
+    "open invokes": '<invoke name="f"><parameter name="a">' * 2_000,
+    "blanks after a key": "<tool_call>f<arg_key>" + " " * 100_000,
+    "blanks in a fence": "<|tool_call_begin|>f:0<|tool_call_argument_begin|>```" + " " * 100_000,
+    "units": "9万" * 20_000 + "9,999," * 10_000,
+    "numerals": "一百零" * 15_000,
     "at signs": "a" * 50_000 + "@",
 }
 _TOOLS = (Tool(name="f", parameters={"type": "object", "properties": {"a": {"type": "integer"}}}),)
