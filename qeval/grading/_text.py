@@ -96,7 +96,8 @@ def fold(text: str, language: str | None = None) -> str:
     if lang in {"fa", "ur", "ps"}:
         folded = folded.translate(_PERSIAN)
     folded = unicodedata.normalize("NFKC", fold_case(_PERCENT.sub("%", folded), lang))
-    return _BLANKS.sub("" if lang in _SPACELESS else " ", folded).strip()
+    # Where a blank went, a mark may have come beside its letter.
+    return unicodedata.normalize("NFC", _BLANKS.sub("" if lang in _SPACELESS else " ", folded)).strip()
 
 
 def trim(text: str) -> str:
