@@ -68,7 +68,7 @@ class Outcome(Strict):
     text: str = ""
     """The answer without special tokens; a thinking block is kept here and cut before grading."""
     token_ids: tuple[int, ...] = ()
-    """The generated tokens up to and without the end token."""
+    """The generated tokens up to and without the end token, or with the one that completed a stop text."""
     tool_calls: tuple[ToolCall, ...] | None = None
     """Calls an engine returned apart from the text; None where the engine returns text alone."""
     finish: Finish | None = None

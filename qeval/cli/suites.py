@@ -7,7 +7,7 @@ from typing import Annotated
 import typer
 
 from qeval.cli.output import Json, console, print_json
-from qeval.suites.case import size_called
+from qeval.suites.case import Suite, size_called
 
 app = typer.Typer(no_args_is_help=True, help="List, check and look into suites; no model is needed.")
 
@@ -68,5 +68,25 @@ def check(
             markup=False,
             highlight=False,
         )
+    warnings = {suite.name: _warnings(suite) for suite in checked}
+    for lines in warnings.values():
+        for line in lines:
+            target.print(f"warning: {line}", markup=False, highlight=False)
     if as_json:
-        print_json([{"name": suite.name, "cases": len(suite.cases), "digest": suite.digest} for suite in checked])
+        print_json(
+            [
+                {
+                    "name": suite.name,
+                    "cases": len(suite.cases),
+                    "digest": suite.digest,
+                    "warnings": warnings[suite.name],
+                }
+                for suite in checked
+            ]
+        )
+
+
+def _warnings(suite: Suite) -> list[str]:
+    from qeval.suites.stops import stop_warnings
+
+    return [f"case '{case.id}': {text}" for case in suite.cases for text in stop_warnings(case)]

@@ -43,7 +43,7 @@ class Generation(NamedTuple):
     status: Status = "answered"
     text: str = ""
     token_ids: tuple[int, ...] = ()
-    """Generated tokens up to and without the end token."""
+    """Generated tokens up to and without the end token, or with the one that completed a stop text of the case."""
     finish: Finish | None = None
     failure: FailedAnswer | None = None
     tool_calls: tuple[ToolCall, ...] | None = None

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import logging
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from datetime import UTC, datetime
 from typing import NamedTuple
 
@@ -39,6 +39,7 @@ from qeval.runner.environment import (
 from qeval.runner.laps import Lap, Sizes, plan_laps
 from qeval.runner.resume import Kept, check_same_identity, keep_whole_batches
 from qeval.runner.task import Advanced, Planned, Said, Stage, Step, Task
+from qeval.suites.stops import find_stop
 
 Say = Callable[[Said], None]
 Ask = Callable[[], Reason | None]
@@ -196,6 +197,7 @@ def _refused(engine: Engine, prompt: Prompt) -> Generation:
 
 
 def _outcome(prompt: Prompt, generation: Generation, batch: Batch) -> Outcome:
+    generation = _cut_at_stop(generation, prompt.case.stop)
     outcome = Outcome(
         suite=prompt.suite,
         case=prompt.case.id,
@@ -212,6 +214,15 @@ def _outcome(prompt: Prompt, generation: Generation, batch: Batch) -> Outcome:
         prompt_hash=prompt.digest,
     )
     return grade_outcome(outcome, prompt.case.graders, Question(prompt.case.tags.get("lang"), prompt.case.tools))
+
+
+def _cut_at_stop(generation: Generation, stops: Sequence[str]) -> Generation:
+    """End an answer before its first stop text, alike for every engine and wherever the borders of tokens lie."""
+    place = find_stop(generation.text, stops)
+    if place is None:
+        return generation
+    text = generation.text[: place.start]
+    return generation._replace(text=text, finish="stop", failure=None if text.strip() else "empty")
 
 
 def _load(task: Task) -> Loaded:

@@ -6,6 +6,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+import yaml
 
 from qeval.engines.base import DECODING
 from qeval.errors import UsageError
@@ -186,3 +187,28 @@ def test_a_run_that_died_as_it_ended_is_asked_about_again(tmp_path: Path) -> Non
 def test_one_wave_cannot_end_early_and_pays_nothing_for_it(tmp_path: Path) -> None:
     run(make_task(tmp_path, in_waves=True, stop_on=("harm",)))
     assert load_record(tmp_path / "record").header.stopping is None
+
+
+STOPPED = [
+    ("Oslo\n问题：next", {}, ("Oslo\n", "stop", None, "pass")),
+    ("Oslo\n问题：next", {"finish": "length"}, ("Oslo\n", "stop", None, "pass")),
+    ("Bergen\n问题：Oslo", {}, ("Bergen\n", "stop", None, "fail")),
+    ("问题：Oslo", {}, ("", "stop", "empty", "fail")),
+    ("Oslo and on", {"finish": "length"}, ("Oslo and on", "length", "truncated", "pass")),
+]
+
+
+@pytest.mark.parametrize(("text", "more", "expected"), STOPPED)
+def test_c24_an_answer_ends_before_its_stop_text_in_any_width(
+    text: str, more: dict[str, Any], expected: tuple[Any, ...], tmp_path: Path
+) -> None:
+    task = make_task(tmp_path, "int8", again={})
+    (suite,) = task.suites
+    case = suite.cases[0].model_copy(update={"stop": ("问题:",)})
+    (tmp_path / "script.yaml").write_text(
+        yaml.safe_dump({"variants": {"int8": {"answers": {case.id: {"text": text, **more}}}}}), encoding="utf-8"
+    )
+    run(task._replace(suites=(suite.model_copy(update={"cases": (case,)}),)))
+    (outcome,) = load_record(tmp_path / "record").outcomes
+    assert (outcome.text, outcome.finish, outcome.failure, outcome.grades[0].status) == expected
+    assert "next" not in bytes(outcome.token_ids).decode()
