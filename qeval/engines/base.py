@@ -30,6 +30,8 @@ class Prompt(NamedTuple):
     token_ids: tuple[int, ...]
     text: str
     """The rendered text, for people."""
+    cut_tokens: int = 0
+    """How many tokens shorter it is than the whole prompt, which the context could not hold."""
 
     @property
     def digest(self) -> str:

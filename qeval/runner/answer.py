@@ -5,6 +5,7 @@ from __future__ import annotations
 import logging
 from collections.abc import Callable, Sequence
 from datetime import UTC, datetime
+from functools import partial
 from typing import NamedTuple
 
 from qeval.engines.base import Engine, Generation, Prompt
@@ -38,7 +39,9 @@ from qeval.runner.environment import (
 )
 from qeval.runner.laps import Lap, Sizes, plan_laps
 from qeval.runner.resume import Kept, check_same_identity, keep_whole_batches
+from qeval.runner.shorten import shorten
 from qeval.runner.task import Advanced, Planned, Said, Stage, Step, Task
+from qeval.suites.case import Case
 from qeval.suites.stops import find_stop
 
 Say = Callable[[Said], None]
@@ -69,7 +72,7 @@ def run_task(task: Task, say: Say, ask: Ask, clock: Clock) -> None:
     )
     moved = engine.batch_mates(task.seed)
     say(Stage("reading cases"))
-    prompts = [engine.render(suite.name, case) for suite in task.suites for case in suite.cases]
+    prompts = [_prompt(engine, suite.name, case) for suite in task.suites for case in suite.cases]
     laps = _plan(task, engine, prompts)
     batches = [batch for lap in laps for batch in lap.batches]
     stopping = _stopping(task, laps)
@@ -181,6 +184,13 @@ def _answer(engine: Engine, batch: Batch, say: Say) -> list[Outcome]:
     return [_outcome(prompt, generation, batch) for prompt, generation in zip(batch.prompts, generations, strict=True)]
 
 
+def _prompt(engine: Engine, suite: str, case: Case) -> Prompt:
+    prompt = engine.render(suite, case)
+    if case.truncate is None or not _too_long(engine, prompt):
+        return prompt
+    return shorten(prompt, partial(engine.render, suite), lambda shorter: not _too_long(engine, shorter))
+
+
 def _too_long(engine: Engine, prompt: Prompt) -> bool:
     limit = engine.context_tokens
     return limit is not None and len(prompt.token_ids) + prompt.case.max_new_tokens > limit
@@ -204,7 +214,7 @@ def _outcome(prompt: Prompt, generation: Generation, batch: Batch) -> Outcome:
         repeat=batch.repeat,
         batch=batch.number,
         status=generation.status,
-        detail=generation.detail,
+        detail=generation.detail or _cut_said(prompt),
         failure=generation.failure,
         text=generation.text,
         token_ids=generation.token_ids,
@@ -214,6 +224,10 @@ def _outcome(prompt: Prompt, generation: Generation, batch: Batch) -> Outcome:
         prompt_hash=prompt.digest,
     )
     return grade_outcome(outcome, prompt.case.graders, Question(prompt.case.tags.get("lang"), prompt.case.tools))
+
+
+def _cut_said(prompt: Prompt) -> str:
+    return f"{prompt.cut_tokens} tokens were cut from the middle of the prompt" if prompt.cut_tokens else ""
 
 
 def _cut_at_stop(generation: Generation, stops: Sequence[str]) -> Generation:

@@ -256,3 +256,22 @@ def test_c27_a_prompt_is_read_whole_or_not_at_all(
         assert outcome.grades[0].fault == "over_context"
     else:
         assert (outcome.status, outcome.prompt_tokens) == ("answered", read)
+
+
+@pytest.mark.parametrize(("context", "status"), [(64, "answered"), (200, "answered"), (40, "over_context")])
+def test_c27_a_case_that_allows_it_is_cut_in_the_middle_and_says_how_much_went(
+    context: int, status: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("qeval.engines.scripted.ScriptedEngine.context_tokens", context)
+    task = make_task(tmp_path, again={})
+    (suite,) = task.suites
+    grader = suite.cases[0].graders
+    case = Case(id="c0", messages=LONG_CASE, graders=grader, max_new_tokens=context // 4, truncate="middle")
+    run(task._replace(suites=(suite.model_copy(update={"cases": (case,)}),)))
+    (outcome,) = load_record(tmp_path / "record").outcomes
+    assert outcome.status == status
+    if status == "answered":
+        room = context - context // 4
+        assert outcome.prompt_tokens == room
+        assert outcome.detail == f"{LONG_BYTES - room} tokens were cut from the middle of the prompt"
+        assert outcome.passed() is True
