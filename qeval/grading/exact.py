@@ -42,11 +42,12 @@ def grade(options: Options, answer: Answer, question: Question) -> tuple[Grade, 
 def token_f1(answer: str, value: str, language: str | None = None) -> float:
     """Return the F1 of the words that answer and value share; characters in scripts without blanks.
 
-    Only the first 20,000 characters of the answer are read: a longer one shares next to nothing.
+    Articles at the beginning are left out, as where whole answers are compared. Only the first 20,000 characters of
+    the answer are read: a longer one shares next to nothing.
 
     >>> round(token_f1("今天雨", "今天下雨", "zh"), 2)
     0.86
     """
-    got, wanted = Counter(tokens(answer[:20_000], language)), Counter(tokens(value, language))
+    got, wanted = (Counter(tokens(answer_form(text, language), language)) for text in (answer[:20_000], value))
     shared = sum((got & wanted).values())
     return 2 * shared / (got.total() + wanted.total()) if shared else 0.0
