@@ -63,12 +63,13 @@ class Outcome(Strict):
     """Index of the batch it ran in, within its repeat: the unit that is redone after a crash."""
     status: Status
     detail: str = ""
-    """For no answer: what happened, where known, such as the position of the first NaN."""
+    """For no answer: what happened, where known, such as the position of the first NaN. For an answer: how much of its
+    prompt was cut, where any was."""
     failure: FailedAnswer | None = None
     text: str = ""
     """The answer without special tokens; a thinking block is kept here and cut before grading."""
     token_ids: tuple[int, ...] = ()
-    """The generated tokens up to and without the end token."""
+    """The generated tokens up to and without the end token, or with the one that completed a stop text."""
     tool_calls: tuple[ToolCall, ...] | None = None
     """Calls an engine returned apart from the text; None where the engine returns text alone."""
     finish: Finish | None = None

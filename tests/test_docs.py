@@ -1,4 +1,4 @@
-"""Commands in docs run: each block marked `<!-- run -->` of the tutorial is executed in an empty folder."""
+"""Commands in docs run: each block marked `<!-- run -->` of these pages is executed in an empty folder."""
 
 from __future__ import annotations
 
@@ -15,9 +15,10 @@ BLOCK = re.compile(r"<!-- (run|file (?P<name>\S+))(?: exit=(?P<code>\d+))? -->\n
 LINK = re.compile(r"\]\((?!https?:|#|mailto:)([^)#]+)(?:#[^)]*)?\)")
 
 
-def test_the_tutorial_runs_as_written(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+@pytest.mark.parametrize("page", ["tutorial.md", "bring-your-own.md"])
+def test_a_page_runs_as_written(page: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)
-    text = (ROOT / "docs/tutorial.md").read_text(encoding="utf-8")
+    text = (ROOT / "docs" / page).read_text(encoding="utf-8")
     blocks = list(BLOCK.finditer(text))
     assert len(blocks) >= 5
     for block in blocks:

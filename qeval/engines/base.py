@@ -37,6 +37,8 @@ class Prompt(NamedTuple):
     token_ids: tuple[int, ...]
     text: str
     """The rendered text, for people."""
+    cut_tokens: int = 0
+    """How many tokens shorter it is than the whole prompt, which the context could not hold."""
 
     @property
     def digest(self) -> str:
@@ -50,7 +52,7 @@ class Generation(NamedTuple):
     status: Status = "answered"
     text: str = ""
     token_ids: tuple[int, ...] = ()
-    """Generated tokens up to and without the end token."""
+    """Generated tokens up to and without the end token, or with the one that completed a stop text of the case."""
     finish: Finish | None = None
     failure: FailedAnswer | None = None
     tool_calls: tuple[ToolCall, ...] | None = None

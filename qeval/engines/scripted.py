@@ -33,6 +33,7 @@ from qeval.evidence import ComparabilityLevel, Rendering
 from qeval.outcome import FailedAnswer, Finish, Status
 from qeval.strict import Strict, load_yaml
 from qeval.suites.case import Case
+from qeval.suites.stops import find_stop
 
 
 class ScriptedAnswer(Strict):
@@ -124,15 +125,15 @@ class ScriptedEngine:
                 os.kill(os.getpid(), signal.SIGKILL)
             if prompt.case.id == self._variant.hang_at:
                 signal.pause()
-            generations.append(self._look_up(prompt.case.id))
+            generations.append(self._look_up(prompt.case))
             on_step(len(generations[-1].token_ids))
         return generations
 
     def batch_mates(self, seed: int) -> None:
         """Test nothing: there are no logits."""
 
-    def _look_up(self, case_id: str) -> Generation:
-        found = _said(self._script, self._variant, case_id)
+    def _look_up(self, case: Case) -> Generation:
+        found = _said(self._script, self._variant, case.id)
         answer = ScriptedAnswer(text=found) if isinstance(found, str) else found
         if answer.status != "answered":
             return Generation(status=answer.status, detail=answer.detail)
@@ -141,8 +142,10 @@ class ScriptedEngine:
             failure = "empty"
         elif failure is None and answer.finish == "length":
             failure = "truncated"
-        tokens = tuple(answer.text.encode("utf-8", errors="replace"))
-        return Generation(text=answer.text, token_ids=tokens, finish=answer.finish, failure=failure)
+        place = find_stop(answer.text, case.stop)
+        text = answer.text[: place.end] if place else answer.text
+        tokens = tuple(text.encode("utf-8", errors="replace"))
+        return Generation(text=text, token_ids=tokens, finish=answer.finish, failure=failure)
 
 
 def _said(script: Script, variant: ScriptedVariant, case_id: str) -> str | ScriptedAnswer:

@@ -1,15 +1,15 @@
 """The transformers engine: decoding with a loaded model in this process.
 
 Decoding is greedy, or samples at a temperature, whatever the model's own generation_config says. Rows are padded on
-the left with a mask, so a pad token that equals the end token ends nothing. Each row stops at its own limit or at any
-of the model's end tokens. Logits that are NaN or infinite end their row as `numeric_error` with the position; the
-other rows of the batch go on.
+the left with a mask, so a pad token that equals the end token ends nothing. Each row stops at its own limit, at any
+of the model's end tokens, or where its text holds a stop text of its case. Logits that are NaN or infinite end their
+row as `numeric_error` with the position; the other rows of the batch go on.
 """
 
 from __future__ import annotations
 
 import inspect
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from typing import Any, NamedTuple
 
@@ -23,6 +23,10 @@ from qeval.errors import is_out_of_memory
 from qeval.evidence import ComparabilityLevel, Rendering
 from qeval.outcome import FailedAnswer
 from qeval.suites.case import Case
+from qeval.suites.stops import find_stop
+
+HasEnded = Callable[[Sequence[int]], bool]
+"""Tells whether the tokens that a row has generated hold a stop text of its case."""
 
 
 class RowResult(NamedTuple):
@@ -103,7 +107,8 @@ class TransformersEngine:
 
         limits = [prompt.case.max_new_tokens for prompt in prompts]
         width = read.ids.shape[1]
-        guard = _guard(width, limits, on_step)
+        ends = [self._end_finder(prompt.case.stop) for prompt in prompts]
+        guard = _guard(width, limits, ends, on_step)
         # Not inference_mode: quanto's int4 kernels write to tensors it forbids to change.
         with torch.no_grad(), _last_states(self._model, keep=self._keep_states) as steps:
             output = self._model.generate(
@@ -116,13 +121,32 @@ class TransformersEngine:
             )
         generated = output[:, width:].tolist()
         rows = [
-            _cut(tokens, limit, self._end_ids, bad)
-            for tokens, limit, bad in zip(generated, limits, guard.bad_positions, strict=True)
+            _cut(tokens, limit, self._end_ids, bad, stopped)
+            for tokens, limit, bad, stopped in zip(
+                generated, limits, guard.bad_positions, guard.stopped_at, strict=True
+            )
         ]
         if not steps:
             return rows
         states = torch.stack(steps, dim=1)
-        return [row._replace(states=states[index, : len(row.token_ids) + row.ended]) for index, row in enumerate(rows)]
+        # A stop text is complete with its last token, and no end token was chosen after it.
+        return [
+            row._replace(states=states[index, : len(row.token_ids) + (row.ended and stopped is None)])
+            for index, (row, stopped) in enumerate(zip(rows, guard.stopped_at, strict=True))
+        ]
+
+    def _end_finder(self, stops: Sequence[str]) -> HasEnded | None:
+        """Return what tells whether generated tokens hold a stop text of a case; None where the case has none."""
+        if not stops:
+            return None
+        # Each step brings one token, so a stop text is completed at the end: no token is less than a byte of it.
+        window = 8 + 8 * max(map(len, stops))
+
+        def has_ended(token_ids: Sequence[int]) -> bool:
+            text = self._tokenizer.decode(token_ids[-window:], skip_special_tokens=True)
+            return find_stop(text, stops) is not None
+
+        return has_ended
 
     def _read(self, prompts: Sequence[Prompt]) -> Read:
         """Pad the prompts, and read all but the last token of each into a cache where the model allows it."""
@@ -216,20 +240,23 @@ def _pad_id(tokenizer: Any, end_ids: tuple[int, ...]) -> int:  # noqa: ANN401
     return 0
 
 
-def _cut(tokens: list[int], limit: int, end_ids: tuple[int, ...], bad: int | None) -> RowResult:
-    """Cut a row at its limit and before its first end token.
+def _cut(
+    tokens: list[int], limit: int, end_ids: tuple[int, ...], bad: int | None, stopped: int | None = None
+) -> RowResult:
+    """Cut a row at its limit, behind the token that completed a stop text, and before its first end token.
 
     >>> _cut([10, 11, 128009, 12, 13], 5, (128001, 128009), None)
     RowResult(token_ids=[10, 11], ended=True, bad_position=None)
     >>> _cut([10, 11, 12], 2, (9,), None).ended
     False
     """
+    limit = limit if stopped is None else stopped
     tokens = tokens[:limit]
     ends = [position for position, token in enumerate(tokens) if token in end_ids]
     kept = tokens[: ends[0]] if ends else tokens
     # A row that had ended, or was at its limit, is only carried along; its later logits mean nothing.
     happened = bad if bad is not None and bad < (len(kept) + 1 if ends else limit) else None
-    return RowResult(kept, bool(ends), happened)
+    return RowResult(kept, bool(ends) or stopped is not None, happened)
 
 
 class _Guard(NamedTuple):
@@ -238,14 +265,17 @@ class _Guard(NamedTuple):
     watch: Any
     stop: Any
     bad_positions: list[int | None]
+    stopped_at: list[int | None]
+    """How many tokens a row had generated when it held a stop text."""
 
 
-def _guard(prompt_length: int, limits: Sequence[int], on_step: OnStep) -> _Guard:
+def _guard(prompt_length: int, limits: Sequence[int], ends: Sequence[HasEnded | None], on_step: OnStep) -> _Guard:
     """Build the hooks for one batch; `prompt_length` is the padded length of the prompts in tokens."""
     import torch
     from transformers import LogitsProcessor, StoppingCriteria
 
     bad_positions: list[int | None] = [None] * len(limits)
+    stopped_at: list[int | None] = [None] * len(limits)
 
     class Watch(LogitsProcessor):  # type: ignore[misc]
         def __call__(self, input_ids: torch.Tensor, scores: torch.Tensor) -> torch.Tensor:
@@ -262,7 +292,13 @@ def _guard(prompt_length: int, limits: Sequence[int], on_step: OnStep) -> _Guard
         def __call__(self, input_ids: torch.Tensor, scores: torch.Tensor, **_: Any) -> torch.Tensor:  # noqa: ANN401
             """Return which rows are done, shape (rows,)."""
             generated = input_ids.shape[1] - prompt_length
-            done = [generated >= limit or bad is not None for limit, bad in zip(limits, bad_positions, strict=True)]
+            for row, has_ended in enumerate(ends):
+                if has_ended and stopped_at[row] is None and has_ended(input_ids[row, prompt_length:].tolist()):
+                    stopped_at[row] = generated
+            done = [
+                generated >= limit or bad is not None or stopped is not None
+                for limit, bad, stopped in zip(limits, bad_positions, stopped_at, strict=True)
+            ]
             return torch.tensor(done, device=input_ids.device)
 
-    return _Guard(Watch(), Stop(), bad_positions)
+    return _Guard(Watch(), Stop(), bad_positions, stopped_at)

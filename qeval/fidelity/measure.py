@@ -86,7 +86,7 @@ class Measure:
         if run.repeat and self._baseline is None:
             # All that runs again has run, and is written down.
             self._answers = answers_of(load_outcomes(self._record))
-        rows = [self._answers.get(_key(prompt)) for prompt in run.prompts]
+        rows = [self._answer(prompt) for prompt in run.prompts]
         try:
             states = follow([_inputs(answer) for answer in rows])
             scored = self._compare(run, rows, states)
@@ -126,7 +126,13 @@ class Measure:
         )
 
     def _is_again(self, prompt: Prompt) -> bool:
-        return _key(prompt) in self._again and bool(self._answers.get(_key(prompt), _NOTHING).positions)
+        answer = self._answer(prompt)
+        return _key(prompt) in self._again and answer is not None and answer.positions > 0
+
+    def _answer(self, prompt: Prompt) -> Answer | None:
+        answer = self._answers.get(_key(prompt))
+        # Where a case has stop texts, nothing says whether one of them ended the answer or an end token did.
+        return answer._replace(ended=False) if answer and prompt.case.stop else answer
 
     def _compare(self, run: Run, rows: Sequence[Answer | None], states: Sequence[torch.Tensor]) -> list[Scored]:
         reference = self._reference(run)
@@ -139,16 +145,14 @@ class Measure:
             if theirs is not None:
                 tools = tuple(tool.name for tool in prompt.case.tools)
                 where = Place(prompt.suite, prompt.case.id, run.repeat, run.batch, tools)
-                found.append(score(where, Arm(reference.head, theirs), Arm(self._head, ours), answer, self._words))
+                reference_arm = Arm(reference.head, theirs[: answer.positions])
+                found.append(score(where, reference_arm, Arm(self._head, ours), answer, self._words))
         return found
 
     def _reference(self, run: Run) -> _Reference:
         if run.repeat == 0 and self._theirs is not None:
             return self._theirs
         return _Reference(self._head, self._own, places_of(load_outcomes(self._record)))
-
-
-_NOTHING = Answer((), ended=False)
 
 
 def _baseline(record: Path, device: Any) -> tuple[dict[Key, Answer], _Reference]:  # noqa: ANN401 - a torch device

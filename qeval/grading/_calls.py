@@ -1,8 +1,8 @@
 """Read the tool calls of an answer, whatever syntax the model chose; nothing is evaluated.
 
 Known: the calls an engine returned apart, JSON objects and lists (`name` with `arguments` or `parameters`, the
-chat-completions `tool_calls` form, `{"tool": {...}}`), `<tool_call>` and similar tags, Markdown fences, and Python
-calls `f(a=1)`. Prose around calls is not read.
+chat-completions `tool_calls` form, `{"tool": {...}}`), `<tool_call>` and similar tags, the marks of model families
+(`_tagged_calls`), Markdown fences, and Python calls `f(a=1)`. Prose around calls is not read.
 """
 
 from __future__ import annotations
@@ -15,23 +15,23 @@ import regex
 from qeval.chat import Tool
 from qeval.grading._json import JsonError, Piece, find_json, read_lenient, read_strict
 from qeval.grading._python_calls import python_calls
+from qeval.grading._tagged_calls import MOST_CALLS, tagged_calls
 from qeval.grading.base import Answer
 
 _NAME_KEYS = ("name", "function", "tool", "tool_name", "function_name", "recipient_name")
 _ARGUMENT_KEYS = ("arguments", "parameters", "args", "params", "input", "kwargs", "tool_input")
 _TAG = regex.compile(
     r"</?(?:tool_calls?|function_calls?|tools?_use|functioncall)>|\[/?TOOL_CALLS\]|<\|python_tag\|>"
-    r"|<\|/?tool_calls?(?:_begin|_end)?\|>|<\|tool▁calls?▁(?:begin|end)\|>|<\|eom_id\|>|functools(?=\[)",
+    r"|<\|/?tool_calls?(?:_section)?(?:_begin|_end)?\|>|<[|｜]tool▁calls?▁(?:begin|end)[|｜]>|<\|eom_id\|>"
+    r"|functools(?=\[)",
     regex.IGNORECASE,
 )
 _OPENING_TAG = regex.compile(
-    r"<(?:tool_calls?|function_calls?|functioncall)>|\[TOOL_CALLS\]|<\|python_tag\|>", regex.IGNORECASE
+    r"<(?:tool_calls?|function_calls?|functioncall)>|<invoke name=|\[TOOL_CALLS\]|<\|python_tag\|>"
+    r"|<[|｜]tool▁calls?▁begin[|｜]>|<\|tool_calls?(?:_section)?_begin\|>",
+    regex.IGNORECASE,
 )
-_FUNCTION_TAG = regex.compile(r"<function=([\w.:-]+)>((?:(?!<function=).)*+)", regex.DOTALL)
-_PARAMETER_TAG = regex.compile(r"<parameter=([\w.:-]+)>\n?((?:(?!<parameter=).)*?)\n?</parameter>", regex.DOTALL)
 _LOOKS_LIKE_CALL = regex.compile(r"[\"'](?:name|function|tool_calls|tool)[\"']\s*:")
-_MOST_CALLS = 1_000
-"""Most calls that are read: an answer with more is a loop, and is wrong however it goes on."""
 
 
 class Call(NamedTuple):
@@ -69,14 +69,15 @@ def read_calls(answer: Answer, tools: Sequence[Tool] = ()) -> Calls:
     """
     if answer.tool_calls:
         return Calls(tuple(Call(call.name, dict(call.arguments)) for call in answer.tool_calls))
-    reader = _Reader({tool.name: list(tool.parameters.get("properties", {})) for tool in tools})
+    reader = _Reader({tool.name: tool.parameters.get("properties", {}) for tool in tools})
     return reader.read(answer.text)
 
 
 class _Reader:
     """Collects the calls of one text, with notes and the first reason why something could not be read."""
 
-    def __init__(self, tools: Mapping[str, Sequence[str]]) -> None:
+    def __init__(self, tools: Mapping[str, Mapping[str, Any]]) -> None:
+        """Take the tools on offer: for each the schemas of its parameters, in order."""
         self.tools = tools
         self.notes: dict[str, None] = {}
         self.malformed: str | None = None
@@ -84,7 +85,7 @@ class _Reader:
 
     def read(self, text: str) -> Calls:
         tagged = _OPENING_TAG.search(text) is not None
-        calls = self._function_tags(text) or self._from_json(text, tagged=tagged)
+        calls = self._from_marks(text) or self._from_json(text, tagged=tagged)
         if not calls:
             calls = [Call(*call) for call in self._from_python(_TAG.sub("\n", text))]
         if not calls and tagged and self.malformed is None:
@@ -121,7 +122,7 @@ class _Reader:
 
     def _from_value(self, value: Any) -> Iterator[Call]:  # noqa: ANN401 - any JSON value
         if isinstance(value, list):
-            for item in value[:_MOST_CALLS]:
+            for item in value[:MOST_CALLS]:
                 yield from self._from_value(item)
         elif isinstance(value, Mapping):
             yield from self._from_object(value)
@@ -148,7 +149,7 @@ class _Reader:
         if "tool_calls" in value:
             self.says_nothing = not value["tool_calls"] and not value.get("content")
             return self._from_value(value["tool_calls"])
-        for key in ("message", "choices", "function_call"):
+        for key in ("message", "choices", "function_call", "functionCall"):
             if isinstance(value.get(key), Mapping | list):
                 return self._from_value(value[key])
         return None
@@ -186,35 +187,46 @@ class _Reader:
         self.notes["not_strict"] = None
         return value
 
-    def _function_tags(self, text: str) -> list[Call]:
-        """Read `<function=f>{...}</function>` and `<function=f><parameter=a>1</parameter></function>`."""
+    def _from_marks(self, text: str) -> list[Call]:
+        """Read calls whose name stands apart from their arguments; parameters in tags are of their declared type."""
         calls = []
-        for name, content in _FUNCTION_TAG.findall(text)[:_MOST_CALLS]:
-            body = content.split("</function>")[0]
-            parameters = _PARAMETER_TAG.findall(body)
+        for call in tagged_calls(text):
             try:
-                if parameters:
-                    arguments = {key: _loose(item) for key, item in parameters}
+                if call.parameters:
+                    declared = self.tools.get(call.name, {})
+                    arguments = {key: self._typed(text, declared.get(key)) for key, text in call.parameters.items()}
                 else:
-                    arguments = self._arguments({"arguments": body}, name, "arguments")
+                    arguments = self._arguments({"arguments": call.body}, call.name, "arguments")
             except (_MalformedError, JsonError) as fault:
                 self.malformed = self.malformed or str(fault)
                 continue
-            calls.append(Call(name, arguments))
+            calls.append(Call(call.name, arguments))
         return calls
 
+    def _typed(self, text: str, schema: Any) -> Any:  # noqa: ANN401 - any JSON value
+        """Return a parameter between tags, where text has no quotes: as declared, else JSON where it is that."""
+        types = schema.get("type", ()) if isinstance(schema, Mapping) else ()
+        if "string" in (types if isinstance(types, list) else [types]):
+            return None if text == "null" and "null" in types else text
+        try:
+            return read_strict(text)
+        except JsonError:
+            pass
+        if not types:
+            return text
+        try:
+            value = read_lenient(text)
+        except ValueError:
+            return text
+        self.notes["not_strict"] = None
+        return value
+
     def _from_python(self, text: str) -> list[tuple[str, dict[str, Any]]]:
-        read = python_calls(text, self.tools)
+        read = python_calls(text, {name: list(declared) for name, declared in self.tools.items()})
         self.malformed = self.malformed or read.malformed
+        if read.not_strict:
+            self.notes["not_strict"] = None
         return list(read.calls)
-
-
-def _loose(text: str) -> Any:  # noqa: ANN401 - any JSON value
-    """Return a tagged parameter: JSON where it is that, else the text itself."""
-    try:
-        return read_strict(text)
-    except JsonError:
-        return text
 
 
 def _is_definition(value: Mapping[str, Any], key: str | None) -> bool:

@@ -33,7 +33,7 @@ _FENCE = regex.compile(
 _JSON_LABELS = frozenset({"json", "jsonc", "json5", "application/json", "jsonl", "ndjson"})
 _MAYBE_LABELS = frozenset({"", "text", "txt", "plaintext", "plain", "output"})
 _OPENING = regex.compile(
-    r"\{(?=\s*(?:[\"'}]|[A-Za-z_]\w*\s*:|\Z))|\[(?=\s*(?:[\"'{\[\]\d-]|(?:true|false|null|True|False|None)\b|\Z))"
+    r"\{(?=\s*(?:[\"'“”}]|[A-Za-z_]\w*\s*:|\Z))|\[(?=\s*(?:[\"'{\[\]\d-]|(?:true|false|null|True|False|None)\b|\Z))"
 )
 _STRING = regex.compile(r"\"(?:[^\"\\]|\\.)*+(?:\"|\Z)", regex.DOTALL)
 _NO_BRACKET = regex.compile(r"[^{}\[\]]+")

@@ -11,6 +11,7 @@ from typing import NamedTuple
 
 import regex
 
+from qeval.grading._han_numbers import numerals, with_units
 from qeval.grading._text import ascii_digits, base_language, without_marks
 
 _COMMA_LANGUAGES = (
@@ -27,6 +28,7 @@ _CODES = (
     "|VND|IDR|US|CA|AU|Rs|Rp|RM|kr|Kr|Fr|Nr|No|R|S|A|C"
 )
 _SPACES = "\u00a0\u202f\u2009\u2007\u2008"
+_COMMAS = str.maketrans("，،", ",,")
 _HARD_MARKS = "\u066b\u066c"
 _NUMBER = regex.compile(
     rf"(?<![\p{{Latin}}\p{{Greek}}\p{{Cyrillic}}_\d])(?<!\p{{Lu}}[-‐‑])(?<!\d[.,'])"
@@ -63,8 +65,8 @@ def read_numbers(text: str, language: str | None = None) -> list[Number]:
     >>> [str(n.value) for n in read_numbers("2.125 und 3,5", "de")]
     ['2125', '3.5']
     """
-    plain = ascii_digits(without_marks(_LATEX.sub(_unlatex, text))).replace("．", ".").replace("，", ",")
-    plain = _CODE_BEFORE.sub(lambda found: f"{found[0]} ", plain)
+    plain = ascii_digits(without_marks(_LATEX.sub(_unlatex, text))).replace("．", ".").translate(_COMMAS)
+    plain = with_units(_CODE_BEFORE.sub(lambda found: f"{found[0]} ", plain), language)
     numbers: list[Number] = []
     for found in _NUMBER.finditer(plain):
         bodies = _readings(found["body"], language, bracketed=_bracketed(plain, found.start("body"), found.end("body")))
@@ -75,7 +77,8 @@ def read_numbers(text: str, language: str | None = None) -> list[Number]:
             if value is not None:
                 value = value.copy_negate() if negative and position == 0 else value
                 numbers.append(Number(value, last and _PERCENT_AFTER.match(plain, found.end()) is not None))
-    return numbers
+    # Beside digits, characters such as 一百 are mostly no number that was asked for.
+    return numbers or [Number(value, percent=False) for value in numerals(plain, language)]
 
 
 def _unlatex(found: regex.Match[str]) -> str:

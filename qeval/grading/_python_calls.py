@@ -23,6 +23,8 @@ class PythonCalls(NamedTuple):
 
     calls: tuple[Read, ...] = ()
     malformed: str | None = None
+    not_strict: bool = False
+    """Whether JSON's own `true`, `false` or `null` stand in a Python call."""
 
 
 class _UnreadableError(ValueError):
@@ -45,12 +47,14 @@ def python_calls(text: str, tools: Mapping[str, Sequence[str]]) -> PythonCalls:
     if "(" not in text or len(text) > _LONGEST * 50:
         return PythonCalls()
     for block in _blocks(text):
+        nodes = _whole(block)
+        if nodes is None:
+            continue
         try:
-            calls = _whole(block, tools)
+            calls = tuple(_read(node, tools) for node in nodes)
         except (_UnreadableError, JsonError) as fault:
             return PythonCalls((), str(fault))
-        if calls is not None:
-            return PythonCalls(tuple(calls))
+        return PythonCalls(calls, not_strict=any(_has_json_names(node) for node in nodes))
     return _within_prose(text, tools)
 
 
@@ -61,7 +65,7 @@ def _blocks(text: str) -> list[str]:
     return [block.strip().strip("`").strip() for block in blocks if block.strip()]
 
 
-def _whole(block: str, tools: Mapping[str, Sequence[str]]) -> list[Read] | None:
+def _whole(block: str) -> list[ast.Call] | None:
     """Return the calls of a block that holds nothing else, or None."""
     tree = _parse(block)
     if tree is None or not tree.body:
@@ -72,10 +76,8 @@ def _whole(block: str, tools: Mapping[str, Sequence[str]]) -> list[Read] | None:
             return None
         value = statement.value
         nodes.extend(value.elts if isinstance(value, ast.List | ast.Tuple) else [value])
-    calls = [_unwrapped(node) for node in nodes]
-    if not calls or not all(isinstance(call, ast.Call) and _dotted(call.func) for call in calls):
-        return None
-    return [_read(call, tools) for call in calls if isinstance(call, ast.Call)]
+    calls = [call for node in nodes if isinstance(call := _unwrapped(node), ast.Call) and _dotted(call.func)]
+    return calls if calls and len(calls) == len(nodes) else None
 
 
 def _parse(text: str) -> ast.Module | None:
@@ -102,6 +104,10 @@ def _dotted(node: ast.expr) -> str | None:
         parts.append(node.attr)
         node = node.value
     return ".".join([node.id, *reversed(parts)]) if isinstance(node, ast.Name) else None
+
+
+def _has_json_names(call: ast.Call) -> bool:
+    return any(isinstance(node, ast.Name) and node.id in {"true", "false", "null"} for node in ast.walk(call))
 
 
 def _read(call: ast.Call, tools: Mapping[str, Sequence[str]]) -> Read:
@@ -132,6 +138,7 @@ def _within_prose(text: str, tools: Mapping[str, Sequence[str]]) -> PythonCalls:
     place = regex.compile(rf"(?<![\w.])(?:{names})\s*\(")
     calls: list[Read] = []
     malformed = None
+    not_strict = False
     position = 0
     for _ in range(_MOST_PLACES):
         found = place.search(text, position)
@@ -150,9 +157,10 @@ def _within_prose(text: str, tools: Mapping[str, Sequence[str]]) -> PythonCalls:
             continue
         try:
             calls.append(_read(node, tools))
+            not_strict = not_strict or _has_json_names(node)
         except _UnreadableError as fault:
             malformed = malformed or (str(fault) if node.keywords else None)
-    return PythonCalls(tuple(calls), malformed)
+    return PythonCalls(tuple(calls), malformed, not_strict)
 
 
 _TOKEN = regex.compile(r"\"(?:[^\"\\\n]|\\.)*+\"|'(?:[^'\\\n]|\\.)*+'|[()\[\]{}]")

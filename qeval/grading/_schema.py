@@ -11,6 +11,7 @@ from fractions import Fraction
 from functools import lru_cache
 from typing import TYPE_CHECKING, Any, NamedTuple
 
+from qeval.grading._circles import circle_in
 from qeval.grading._ecma import PatternError, compile_ecma
 from qeval.grading._formats import CHECKERS
 from qeval.grading._json import MOST_EXPONENT
@@ -68,7 +69,8 @@ def check_schema(schema: Any) -> None:  # noqa: ANN401 - a schema may be a boole
     """Check a schema before any model loads.
 
     Raises:
-        BadSchemaError: the schema breaks its draft's meta-schema, a `$ref` leads nowhere, or a pattern is unusable.
+        BadSchemaError: the schema breaks its draft's meta-schema, a `$ref` leads nowhere or in a circle, or a pattern
+            is unusable.
     """
     _check_once(dumps(schema))
 
@@ -254,18 +256,18 @@ def _additional_properties(validator: Any, inner: Any, value: Any, schema: Any) 
 
 
 def _unique_items(_: Any, wanted: bool, value: Any, __: Any) -> Iterator[Any]:  # noqa: ANN401
-    if wanted and isinstance(value, list) and len({_canonical(item) for item in value}) < len(value):
+    if wanted and isinstance(value, list) and len({canonical(item) for item in value}) < len(value):
         yield from _errors(f"{_cut(repr(value))} has equal items")
 
 
-def _canonical(value: Any) -> Any:  # noqa: ANN401 - any JSON value
+def canonical(value: Any) -> Any:  # noqa: ANN401 - any JSON value
     """Return a hashable stand-in that is equal for equal JSON values: 1 and 1.0 are, 1 and true are not."""
     if isinstance(value, bool):
         return ("bool", value)
     if isinstance(value, list):
-        return ("list", *(_canonical(item) for item in value))
+        return ("list", *(canonical(item) for item in value))
     if isinstance(value, dict):
-        return ("dict", frozenset((key, _canonical(item)) for key, item in value.items()))
+        return ("dict", frozenset((key, canonical(item)) for key, item in value.items()))
     return value
 
 
@@ -292,6 +294,8 @@ def _check_references(schema: Any) -> None:  # noqa: ANN401 - a schema may be a 
             except (Unresolvable, ValueError, AttributeError, LookupError) as error:
                 raise BadSchemaError(f"{keyword} '{target}' not found (nothing is fetched over the network)") from error
             waiting.append((resolved.resolver, _specification(schema).create_resource(resolved.contents)))
+    if (target := circle_in(*_root(schema), _specification(schema))) is not None:
+        raise BadSchemaError(f"$ref '{target}' leads back to itself in a circle: no answer could ever be checked")
 
 
 def _inner_schemas(resource: Any) -> list[Any]:  # noqa: ANN401 - referencing.Resource
@@ -317,23 +321,28 @@ def _specification(schema: Any) -> Any:  # noqa: ANN401 - referencing.Specificat
     }[draft_of(schema)]
 
 
-def _check_patterns(schema: Any) -> None:  # noqa: ANN401 - a schema may be a boolean
+def subschemas(schema: Any) -> Iterator[Mapping[str, Any]]:  # noqa: ANN401 - a schema may be a boolean
+    """Yield a schema and every schema inside it that is an object, references not followed."""
     _, resource = _root(schema)
     waiting = [resource]
     while waiting:
         resource = waiting.pop()
         waiting.extend(_inner_schemas(resource))
-        if not isinstance(resource.contents, Mapping):
-            continue
-        named = resource.contents.get("patternProperties", {})
-        patterns = [resource.contents.get("pattern"), *(named if isinstance(named, Mapping) else ())]
+        if isinstance(resource.contents, Mapping):
+            yield resource.contents
+
+
+def _check_patterns(schema: Any) -> None:  # noqa: ANN401 - a schema may be a boolean
+    for contents in subschemas(schema):
+        named = contents.get("patternProperties", {})
+        patterns = [contents.get("pattern"), *(named if isinstance(named, Mapping) else ())]
         for pattern in patterns:
             if isinstance(pattern, str):
                 try:
                     compile_ecma(pattern)
                 except PatternError as error:
                     raise BadSchemaError(str(error)) from error
-        if "unevaluatedProperties" in resource.contents:
+        if "unevaluatedProperties" in contents:
             _check_plain(patterns)
 
 

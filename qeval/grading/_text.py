@@ -26,6 +26,7 @@ _TOKEN = regex.compile(rf"[{_SPACELESS_SCRIPT}]|[^\W{_SPACELESS_SCRIPT}]+", rege
 
 _EDGE = (
     "\"'“”„‟‘’‚‛«»‹›「」『』《》〈〉〝〞()[]{}【】〔〕*_`~!?…。、，；：！？،؛؟।॥۔·—–¿¡:;"
+    "‼⁇⁈⁉⸮։׃፡።፣፤፥፦፧၊။។៕།༎᠂᠃܀᱾᱿߹"
     " \t\n\r\v\f\x1c\x1d\x1e\x1f\x85\xa0\u1680\u2000\u2001\u2002\u2003\u2004\u2005\u2006\u2007\u2008\u2009\u200a"
     "\u2028\u2029\u202f\u205f\u3000"
 )
@@ -95,7 +96,8 @@ def fold(text: str, language: str | None = None) -> str:
     if lang in {"fa", "ur", "ps"}:
         folded = folded.translate(_PERSIAN)
     folded = unicodedata.normalize("NFKC", fold_case(_PERCENT.sub("%", folded), lang))
-    return _BLANKS.sub("" if lang in _SPACELESS else " ", folded).strip()
+    # Where a blank went, a mark may have come beside its letter.
+    return unicodedata.normalize("NFC", _BLANKS.sub("" if lang in _SPACELESS else " ", folded)).strip()
 
 
 def trim(text: str) -> str:

@@ -3,9 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from typing import Literal, Self
-
-from pydantic import model_validator
+from typing import Literal
 
 from qeval.grading._grades import failed, fault_of, no_text, passed, shown
 from qeval.grading._text import answer_form, tokens
@@ -21,11 +19,6 @@ class Options(Wanted):
 
     mode: Literal["normalised", "strict"] = "normalised"
     """`strict` compares code points; only blanks around the answer are dropped."""
-
-    @model_validator(mode="after")
-    def _has_values(self) -> Self:
-        self.check_values()
-        return self
 
 
 def grade(options: Options, answer: Answer, question: Question) -> tuple[Grade, ...]:
@@ -49,11 +42,12 @@ def grade(options: Options, answer: Answer, question: Question) -> tuple[Grade, 
 def token_f1(answer: str, value: str, language: str | None = None) -> float:
     """Return the F1 of the words that answer and value share; characters in scripts without blanks.
 
-    Only the first 20,000 characters of the answer are read: a longer one shares next to nothing.
+    Articles at the beginning are left out, as where whole answers are compared. Only the first 20,000 characters of
+    the answer are read: a longer one shares next to nothing.
 
     >>> round(token_f1("今天雨", "今天下雨", "zh"), 2)
     0.86
     """
-    got, wanted = Counter(tokens(answer[:20_000], language)), Counter(tokens(value, language))
+    got, wanted = (Counter(tokens(answer_form(text, language), language)) for text in (answer[:20_000], value))
     shared = sum((got & wanted).values())
     return 2 * shared / (got.total() + wanted.total()) if shared else 0.0

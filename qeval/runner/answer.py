@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import logging
-from collections.abc import Callable, Collection
+from collections.abc import Callable, Collection, Sequence
 from datetime import UTC, datetime
+from functools import partial
 from typing import NamedTuple
 
 from qeval.engines.base import Engine, Generation, Prompt
@@ -14,7 +15,6 @@ from qeval.errors import UsageError, VariantFailed
 from qeval.evidence import ModelInfo, Proof
 from qeval.fidelity.measure import Measure
 from qeval.fidelity.reference import Key
-from qeval.grading import Question, grade_outcome
 from qeval.jsonl import append_lines
 from qeval.outcome import Outcome
 from qeval.record import (
@@ -42,7 +42,11 @@ from qeval.runner.environment import (
 from qeval.runner.laps import Lap, Sizes, plan_laps
 from qeval.runner.resume import Kept, check_same_identity, keep_whole_batches
 from qeval.runner.scoring import BatchScoring
+from qeval.runner.shorten import shorten
 from qeval.runner.task import Advanced, Planned, Said, Stage, Step, Task
+from qeval.suites.answers import grade_case
+from qeval.suites.case import Case
+from qeval.suites.stops import find_stop
 
 Say = Callable[[Said], None]
 Ask = Callable[[], Reason | None]
@@ -77,7 +81,7 @@ def run_task(task: Task, say: Say, ask: Ask, clock: Clock) -> None:
     )
     moved = engine.batch_mates(task.seed)
     say(Stage("reading cases"))
-    prompts = [engine.render(suite.name, case) for suite in task.suites for case in suite.cases]
+    prompts = [_prompt(engine, suite.name, case) for suite in task.suites for case in suite.cases]
     laps = _plan(task, engine, prompts)
     batches = [batch for lap in laps for batch in lap.batches]
     stopping = _stopping(task, laps)
@@ -205,6 +209,13 @@ def _answer(engine: Engine, batch: Batch, scoring: BatchScoring, say: Say) -> li
     return [_outcome(prompt, generation, batch) for prompt, generation in zip(batch.prompts, generations, strict=True)]
 
 
+def _prompt(engine: Engine, suite: str, case: Case) -> Prompt:
+    prompt = engine.render(suite, case)
+    if case.truncate is None or not _too_long(engine, prompt):
+        return prompt
+    return shorten(prompt, partial(engine.render, suite), lambda shorter: not _too_long(engine, shorter))
+
+
 def _too_long(engine: Engine, prompt: Prompt) -> bool:
     limit = engine.context_tokens
     return limit is not None and len(prompt.token_ids) + prompt.case.max_new_tokens > limit
@@ -221,13 +232,14 @@ def _refused(engine: Engine, prompt: Prompt) -> Generation:
 
 
 def _outcome(prompt: Prompt, generation: Generation, batch: Batch) -> Outcome:
+    generation = _cut_at_stop(generation, prompt.case.stop)
     outcome = Outcome(
         suite=prompt.suite,
         case=prompt.case.id,
         repeat=batch.repeat,
         batch=batch.number,
         status=generation.status,
-        detail=generation.detail,
+        detail=generation.detail or _cut_said(prompt),
         failure=generation.failure,
         text=generation.text,
         token_ids=generation.token_ids,
@@ -236,7 +248,20 @@ def _outcome(prompt: Prompt, generation: Generation, batch: Batch) -> Outcome:
         prompt_tokens=len(prompt.token_ids),
         prompt_hash=prompt.digest,
     )
-    return grade_outcome(outcome, prompt.case.graders, Question(prompt.case.tags.get("lang"), prompt.case.tools))
+    return grade_case(outcome, prompt.case)
+
+
+def _cut_said(prompt: Prompt) -> str:
+    return f"{prompt.cut_tokens} tokens were cut from the middle of the prompt" if prompt.cut_tokens else ""
+
+
+def _cut_at_stop(generation: Generation, stops: Sequence[str]) -> Generation:
+    """End an answer before its first stop text, alike for every engine and wherever the borders of tokens lie."""
+    place = find_stop(generation.text, stops)
+    if place is None:
+        return generation
+    text = generation.text[: place.start]
+    return generation._replace(text=text, finish="stop", failure=None if text.strip() else "empty")
 
 
 def _load(task: Task) -> Loaded:

@@ -21,8 +21,9 @@ from qeval.record import (
 )
 from qeval.runner.batches import Batch
 
-_MAY_DIFFER = {"stopping", "state", "state_detail", "measurements", "notes", "batch_mates", "fidelity"}
-"""Notes and the batch-mate test follow from what is compared, but for the last digits of what a device computes."""
+_MAY_DIFFER = {"stopping", "judge", "state", "state_detail", "measurements", "notes", "batch_mates", "fidelity"}
+"""The judge grades when all have answered. What fidelity rests on is known at the end. Notes and the batch-mate test
+follow from what is compared, but for the last digits of what a device computes."""
 
 
 class Kept(NamedTuple):

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import hashlib
+import operator
 from itertools import pairwise
-from typing import Any, Literal
+from typing import Annotated, Any, Literal
 
 from pydantic import Field, field_validator, model_validator
 
@@ -45,6 +46,13 @@ class Case(Strict):
     """What the case shares with others: document, template, translation source. None: a cluster of its own."""
     tenant: str | None = None
     max_new_tokens: int = Field(default=64, ge=1, le=100_000)
+    truncate: Literal["middle"] | None = Field(default=None, exclude_if=operator.not_)
+    """What to do with a prompt that the context cannot hold: None leaves the case out as `over_context`; `middle` cuts
+    the middle of its longest turn and says how much went. Left out of what is written where it is None."""
+    stop: tuple[Annotated[str, Field(min_length=1)], ...] = Field(default=(), exclude_if=operator.not_)
+    """Texts that end the answer and are no part of it, in any width or normal form; see `qeval.suites.stops`.
+
+    Left out of what is written where there are none, so that suites without them keep their digests."""
 
     @field_validator("id", mode="before")
     @classmethod

@@ -41,6 +41,7 @@ def arguments(command: tuple[str, ...], folder: Path, tmp_path: Path) -> list[ob
     known: dict[tuple[str, ...], list[object]] = {
         ("compare",): [records / "fp32", records / "int8"],
         ("formats",): [],
+        ("grade",): [records / "int8", "--suites", folder / "capitals"],
         ("models", "fetch"): ["no-such-model"],
         ("models", "list"): [],
         ("power",): [],
@@ -48,7 +49,10 @@ def arguments(command: tuple[str, ...], folder: Path, tmp_path: Path) -> list[ob
         ("schemas",): [tmp_path],
         ("selftest",): ["--out", folder],
         ("suites", "check"): [folder / "capitals"],
+        ("suites", "import"): ["gsm8k", tmp_path / "no-such-file", "--out", tmp_path / "out"],
         ("suites", "list"): [],
+        ("suites", "new"): ["starter", "--out", tmp_path / "starter"],
+        ("suites", "show"): [folder / "capitals"],
         ("track", "push"): [tmp_path / "nothing-here"],
     }
     assert command in known, f"give this test arguments for the new command {' '.join(command)}"

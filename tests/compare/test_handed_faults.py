@@ -2,6 +2,7 @@
 
 import json
 from pathlib import Path
+from typing import ClassVar
 
 import pytest
 
@@ -25,6 +26,42 @@ def report(baseline, candidate, **policy):
 
 def label(found, name):
     return next(v for v in found.candidates[0].verdicts if v.slice.label == name and v.metric == "pass")
+
+
+class TestC27ContextLimits:
+    """Each arm may leave out cases that do not fit its context; only what both answered is compared."""
+
+    TAGS: ClassVar = {"s": [{"length": "long" if i % 4 == 0 else "short"} for i in range(200)]}
+
+    def without(self, variant, left_out):
+        rows = [None if i in left_out else right for i, right in enumerate(HALF)]
+        outcomes = [
+            make_outcome("s", f"c{i:04}", right, **({"status": "over_context"} if right is None else {}))
+            for i, right in enumerate(rows)
+        ]
+        return make_record(variant, {"s": HALF}, tags=self.TAGS, outcomes=outcomes)
+
+    @pytest.mark.parametrize(
+        ("fp16", "gguf", "n", "lost", "baseline_lost"),
+        [
+            (set(), {0, 4, 8}, 197, 3, 0),
+            ({0, 12}, {0, 4, 8}, 196, 2, 1),
+            ({0, 4}, set(), 198, 0, 2),
+            (set(range(0, 200, 4)), set(range(0, 200, 4)), 150, 0, 0),
+            (set(), set(range(200)), 0, 200, 0),
+        ],
+    )
+    def test_only_what_both_could_run_is_compared_and_the_rest_is_counted(self, fp16, gguf, n, lost, baseline_lost):
+        found = report(self.without("fp16", fp16), self.without("gguf", gguf))
+        verdict = label(found, "s")
+        assert (verdict.n, verdict.planned) == (n, 200)
+        assert verdict.unanswered == ({"over_context": lost} if lost else {})
+        assert verdict.baseline_unanswered == ({"over_context": baseline_lost} if baseline_lost else {})
+
+    def test_what_does_not_fit_is_counted_in_its_slice(self):
+        found = report(self.without("fp16", set()), self.without("gguf", {0, 4, 8}))
+        assert label(found, "s/length=long").unanswered == {"over_context": 3}
+        assert label(found, "s/length=short").unanswered == {}
 
 
 class TestC54ExitCodes:

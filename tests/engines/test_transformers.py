@@ -169,3 +169,27 @@ def test_an_unexpected_error_is_not_turned_into_an_answer() -> None:
     model.forward = forward
     with pytest.raises(RuntimeError, match="size mismatch"):
         make_engine(model).answer([SHORT], quiet)
+
+
+def with_stop(one: Prompt, *stops: str) -> Prompt:
+    return one._replace(case=one.case.model_copy(update={"stop": stops}))
+
+
+def test_c24_a_row_stops_behind_the_token_that_completes_a_stop_text_and_its_neighbours_go_on() -> None:
+    engine = make_engine()
+    first, second = prompt("a", [5, 9, 30], 24), prompt("b", list(range(40, 51)), 24)
+    plain = engine.answer([first, second], quiet)
+    tokens = plain[0].token_ids
+    seen = [engine._tokenizer.decode(tokens[:n]) for n in range(len(tokens) + 1)]
+    # A stop text of two characters, so that it is completed by a token of its own.
+    at = next(n for n in range(4, len(tokens)) if "\ufffd" not in seen[n][-2:] and seen[n][-2:] not in seen[n - 1])
+    stopped = engine.answer([with_stop(first, "not there", seen[at][-2:]), second], quiet)
+    assert stopped[0].token_ids == tokens[:at]
+    assert stopped[0].text == seen[at]
+    assert (stopped[0].finish, stopped[0].failure) == ("stop", None)
+    assert stopped[1] == plain[1]
+
+
+def test_c24_a_stop_text_that_never_comes_changes_nothing() -> None:
+    engine = make_engine()
+    assert engine.answer([with_stop(LONG, "not there"), SHORT], quiet) == engine.answer([LONG, SHORT], quiet)

@@ -59,7 +59,8 @@ def test_kl_is_that_of_two_whole_models(
     answers = baseline[1].by_case()
     first = [scored for scored in record.scored if scored.repeat == 0]
     assert len(first) == 12
-    ours_mean, direct = [], []
+    ours_mean: list[float] = []
+    direct: list[float] = []
     for scored in first:
         prompt = engine.render("capitals", cases[scored.case])
         answer = answers[scored.suite, scored.case]

@@ -29,6 +29,7 @@ _GRADERS: list[dict[str, Any]] = [
     {"kind": "tool_call", "calls": [{"name": "f", "arguments": {"a": 1}}]},
     {"kind": "refusal", "expect": "refuse"},
     {"kind": "language", "lang": "de"},
+    {"kind": "judge", "rubric": "names a city"},
 ]
 _TOOLS = (Tool(name="f", parameters={"type": "object", "properties": {"a": {"type": "integer"}}}),)
 _FRAGMENTS = st.sampled_from(
@@ -54,6 +55,37 @@ def test_no_text_crashes_a_grader(spec: dict[str, Any], text: str):
     graded = find_grader(kind).grade(options, Answer(split_reasoning(text).answer), Question("de", _TOOLS))
     assert graded
     assert dumps([grade.model_dump() for grade in graded]).encode("utf-8")
+
+
+@given(number=st.integers(10**4, 10**12 - 1), decimals=st.booleans())
+def test_a_number_in_units_of_ten_thousand_is_read(number: int, decimals: bool):
+    large, rest = divmod(number, 10**8)
+    middle, small = divmod(rest, 10**4)
+    written = "".join(f"{part}{unit}" for part, unit in ((large, "亿"), (middle, "万"), (small, "")) if part)
+    if decimals:
+        written = f"{Decimal(number).scaleb(-4):f}万"
+    (read,) = read_numbers(f"一共{written}元。", "ja")
+    assert read.value == number
+
+
+@given(number=st.integers(10, 99_999_999))
+def test_a_number_in_chinese_characters_is_read(number: int):
+    (read,) = read_numbers(f"答案是{_in_characters(number)}。", "zh")
+    assert read.value == number
+
+
+def _in_characters(number: int) -> str:
+    """Write a number the Chinese way: one 零 for every gap."""
+    digits = "零一二三四五六七八九"
+    large, small = divmod(number, 10_000)
+    if large:
+        gap = "零" if small and (small < 1000 or large % 10 == 0) else ""
+        return f"{_in_characters(large)}万{gap}{_in_characters(small) if small else ''}"
+    places = [(number // unit % 10, mark) for unit, mark in ((1000, "千"), (100, "百"), (10, "十"), (1, ""))]
+    written = "".join(f"{digits[digit]}{mark}" if digit else "零" for digit, mark in places).strip("零")
+    while "零零" in written:
+        written = written.replace("零零", "零")
+    return written
 
 
 @settings(max_examples=60)

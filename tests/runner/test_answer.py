@@ -6,6 +6,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+import yaml
 
 from qeval.engines.base import DECODING
 from qeval.errors import UsageError
@@ -13,6 +14,7 @@ from qeval.record import OUTCOMES_FILE, Reason, Stopping, load_record, save_head
 from qeval.runner.answer import run_task
 from qeval.runner.plan import load_plan, resolve_plan
 from qeval.runner.task import Advanced, Planned, Said, Stage, Task
+from qeval.suites.case import Case
 from tests.cli.job_files import write_job
 
 
@@ -188,3 +190,90 @@ def test_a_run_that_died_as_it_ended_is_asked_about_again(tmp_path: Path) -> Non
 def test_one_wave_cannot_end_early_and_pays_nothing_for_it(tmp_path: Path) -> None:
     run(make_task(tmp_path, in_waves=True, stop_on=("harm",)))
     assert load_record(tmp_path / "record").header.stopping is None
+
+
+STOPPED = [
+    ("Oslo\n问题：next", {}, ("Oslo\n", "stop", None, "pass")),
+    ("Oslo\n问题：next", {"finish": "length"}, ("Oslo\n", "stop", None, "pass")),
+    ("Bergen\n问题：Oslo", {}, ("Bergen\n", "stop", None, "fail")),
+    ("问题：Oslo", {}, ("", "stop", "empty", "fail")),
+    ("Oslo and on", {"finish": "length"}, ("Oslo and on", "length", "truncated", "pass")),
+]
+
+
+@pytest.mark.parametrize(("text", "more", "expected"), STOPPED)
+def test_c24_an_answer_ends_before_its_stop_text_in_any_width(
+    text: str, more: dict[str, Any], expected: tuple[Any, ...], tmp_path: Path
+) -> None:
+    task = make_task(tmp_path, "int8", again={})
+    (suite,) = task.suites
+    case = suite.cases[0].model_copy(update={"stop": ("问题:",)})
+    (tmp_path / "script.yaml").write_text(
+        yaml.safe_dump({"variants": {"int8": {"answers": {case.id: {"text": text, **more}}}}}), encoding="utf-8"
+    )
+    run(task._replace(suites=(suite.model_copy(update={"cases": (case,)}),)))
+    (outcome,) = load_record(tmp_path / "record").outcomes
+    assert (outcome.text, outcome.finish, outcome.failure, outcome.grades[0].status) == expected
+    assert "next" not in bytes(outcome.token_ids).decode()
+
+
+SYSTEM, DOCUMENT, ASKED = "Be short.", "The quick fox. " * 20, "Who is quick?"
+LONG_CASE = [
+    {"role": "system", "content": SYSTEM},
+    {"role": "user", "content": f"{DOCUMENT}\n{ASKED}"},
+]
+LONG_BYTES = len(f"system: {SYSTEM}\nuser: {DOCUMENT}\n{ASKED}")
+TURNS = [LONG_CASE[0], {"role": "user", "content": "a" * 100}, {"role": "assistant", "content": "b" * 100}]
+TURNS_BYTES = LONG_BYTES + len("\nuser: \nassistant: ") + 200
+FITTING = [
+    ("C27-1 far too long", LONG_CASE, 16, 64, None),
+    ("C27 further 1: one token too many", LONG_CASE, 16, LONG_BYTES + 15, None),
+    ("C27 further 2: just fits", LONG_CASE, 16, LONG_BYTES + 16, LONG_BYTES),
+    ("C27 further 3: the prompt fits, its answer does not", LONG_CASE, 64, LONG_BYTES + 10, None),
+    ("C27 further 4: the prompt alone fills the context", LONG_CASE, 1, LONG_BYTES, None),
+    ("C27 further 5: an answer of one token fits", LONG_CASE, 1, LONG_BYTES + 1, LONG_BYTES),
+    ("C27 further 6: the context is not known", LONG_CASE, 16, None, LONG_BYTES),
+    ("C27 further 7: earlier turns count", [*TURNS, LONG_CASE[1]], 16, LONG_BYTES + 16, None),
+    ("C27 further 8: earlier turns fit", [*TURNS, LONG_CASE[1]], 16, TURNS_BYTES + 16, TURNS_BYTES),
+    ("C27 further 9: without the system text it would fit", LONG_CASE, 16, LONG_BYTES + 16 - len(SYSTEM), None),
+    ("C27 further 10: without the question it would fit", LONG_CASE, 16, LONG_BYTES + 16 - len(ASKED), None),
+    ("C27 further 11: letters of several tokens", [{"role": "user", "content": "é" * 50}], 16, 50 + 6 + 16, None),
+    ("C27 further 12: letters of several tokens fit", [{"role": "user", "content": "é" * 50}], 16, 106 + 16, 106),
+]
+
+
+@pytest.mark.parametrize("row", FITTING, ids=lambda row: row[0])
+def test_c27_a_prompt_is_read_whole_or_not_at_all(
+    row: tuple[str, list[dict[str, str]], int, int | None, int | None], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    _, messages, limit, context, read = row
+    monkeypatch.setattr("qeval.engines.scripted.ScriptedEngine.context_tokens", context)
+    task = make_task(tmp_path, again={})
+    (suite,) = task.suites
+    case = Case(id="c0", messages=messages, graders=suite.cases[0].graders, max_new_tokens=limit)
+    run(task._replace(suites=(suite.model_copy(update={"cases": (case,)}),)))
+    (outcome,) = load_record(tmp_path / "record").outcomes
+    if read is None:
+        assert (outcome.status, outcome.passed(), outcome.text) == ("over_context", None, "")
+        assert outcome.grades[0].fault == "over_context"
+    else:
+        assert (outcome.status, outcome.prompt_tokens) == ("answered", read)
+
+
+@pytest.mark.parametrize(("context", "status"), [(64, "answered"), (200, "answered"), (40, "over_context")])
+def test_c27_a_case_that_allows_it_is_cut_in_the_middle_and_says_how_much_went(
+    context: int, status: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("qeval.engines.scripted.ScriptedEngine.context_tokens", context)
+    task = make_task(tmp_path, again={})
+    (suite,) = task.suites
+    grader = suite.cases[0].graders
+    case = Case(id="c0", messages=LONG_CASE, graders=grader, max_new_tokens=context // 4, truncate="middle")
+    run(task._replace(suites=(suite.model_copy(update={"cases": (case,)}),)))
+    (outcome,) = load_record(tmp_path / "record").outcomes
+    assert outcome.status == status
+    if status == "answered":
+        room = context - context // 4
+        assert outcome.prompt_tokens == room
+        assert outcome.detail == f"{LONG_BYTES - room} tokens were cut from the middle of the prompt"
+        assert outcome.passed() is True
