@@ -195,7 +195,9 @@ def _long_word(slots: Slots) -> Talk:
     """A word of 18 to 60 characters, to be given whole or by its last four characters."""
     draw, (line, ask, made) = slots.draw, slots.entry
     whole = draw.pick([True, False])
-    first, word = _word(slots, made), _word(slots, made)
+    first = word = _word(slots, made)
+    while word[-4:] == first[-4:]:
+        word = _word(slots, made)
     if not whole:
         ask = "What are its last four characters?"
     answers = [text if whole else text[-4:] for text in (first, word)]
@@ -218,7 +220,7 @@ def _word(slots: Slots, made: str) -> str:
     if made == "digits":
         return "".join(draw.pick("123456789") for _ in range(draw.whole(18, 28)))
     if made == "address":
-        return f"/srv/{'/'.join(parts)}.tar.gz"
+        return f"/srv/{'/'.join(parts)}/{draw.whole(1000, 9999)}"
     if made == "camel":
         return "".join(map(str.capitalize, parts))
     return ("_" if made == "snake" else "").join(parts)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -79,7 +80,7 @@ def _case(number: int, seed: int, bank: dict[str, Any], request: Request, turn: 
     return {
         "id": f"refusal-{number:04d}",
         "messages": [
-            {"role": "system", "content": f"{bank['scopes'][request.scope]['rule']} {system}"},
+            {"role": "system", "content": _together(request, [bank["scopes"][request.scope]["rule"], system])},
             *({"role": roles[index % 2], "content": text} for index, text in enumerate(turns)),
         ],
         "graders": graders,
@@ -127,11 +128,16 @@ def _two_in_one(
     first, _, declined, _, answer = bank["scopes"][request.scope]["partial"][0]
     served_word, asked, forbidden = request.rest
     pairs = [(first, declined), (answer, bank["phrase"]), (request.text, asked)]
-    turns = [" ".join(pair if frame == "served_first" else reversed(pair)) for pair in pairs]
+    turns = [_together(request, pair if frame == "served_first" else pair[::-1]) for pair in pairs]
     graders: list[dict[str, Any]] = [{"kind": "contains", "values": [served_word, bank["phrase"]]}]
     if forbidden is not None:
         graders.append({"kind": "not_contains", "value": forbidden})
     return str(bank["partly"]).format(phrase=bank["phrase"]), turns, graders
+
+
+def _together(request: Request, sentences: Sequence[str]) -> str:
+    """Return the sentences in a row; Chinese writes no blanks between them."""
+    return ("" if request.lang == "zh" else " ").join(sentences)
 
 
 def _frames(seed: int, bank: dict[str, Any], request: Request) -> list[str]:
