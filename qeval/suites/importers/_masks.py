@@ -1,8 +1,7 @@
 """Masking of secrets and personal data: rules from YAML, one placeholder a value within a case.
 
 Written here, since no kept library fits: presidio brings spaCy and a language model for what are patterns and
-checksums, scrubadub and detect-secrets have had no release for two years, and none keeps one placeholder for a value
-through prompt, arguments and expectation.
+checksums; scrubadub and detect-secrets have had no release for two years.
 """
 
 from __future__ import annotations

@@ -56,7 +56,7 @@ def test_a_secret_is_hidden_where_no_rule_would_find_it():
 
 
 def test_a_word_after_password_is_not_looked_for_elsewhere():
-    schema = {"description": "password: required", "required": ["a"], "type": "object"}
+    schema = {"description": "password: required", "required": ["a"], "title": "all is required"}
     assert mask(schema, RULES).value == {**schema, "description": "password: <SECRET_1>"}
 
 
