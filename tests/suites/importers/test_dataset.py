@@ -13,7 +13,7 @@ from qeval.errors import UsageError
 from qeval.suites.importers._templates import RowError, fill, fill_value
 from tests.suites.importers.helpers import cases, dropped, fault, imported
 
-ROWS = [
+ROWS: list[dict[str, Any]] = [
     {"q": "Capital of Norway?", "answer": "Oslo", "n": 4, "topic": "geo", "choices": ["Oslo", "Rome"], "doc": "d1"},
     {"q": "Capital of Italy?", "answer": "Rome", "n": 5, "topic": "geo", "choices": ["Oslo", "Rome"], "doc": "d1"},
     {"q": "2+2?", "answer": "4", "n": 4, "topic": "maths", "choices": [], "doc": "d2"},
