@@ -50,6 +50,22 @@ class Rendering(Strict):
     end_token_ids: tuple[int, ...] = ()
 
 
+class JudgeInfo(Strict):
+    """Which judge graded a record's answers to cases with a rubric; judge grades of two judges do not compare."""
+
+    model: str
+    """As the plan names it."""
+    served: tuple[str, ...]
+    """Names that the endpoint gave its model in the replies that count; empty where none did."""
+    prompt: str
+    """sha256 over all that the judge is told besides the case."""
+    endpoint: Literal["local", "remote"]
+    """Whether it ran on this machine; no address is kept."""
+    temperature: float
+    seed: int
+    max_tokens: int
+
+
 class Environment(Strict):
     """Where it ran: what must match before a stored baseline may be used."""
 

@@ -117,8 +117,10 @@ def read_appended(path: Path, parse: Callable[[str], T]) -> Iterator[T]:
         yield value
 
 
-def dumps(value: object, *, indent: int | None = None) -> str:
-    r"""Serialise to JSON: sorted keys, no NaN or infinity, readable non-ASCII text, lone surrogates escaped.
+def dumps(value: object, *, indent: int | None = None, sort: bool = True) -> str:
+    r"""Serialise to JSON: no NaN or infinity, readable non-ASCII text, lone surrogates escaped.
+
+    Keys are sorted, unless their order is part of what is written (a tool's parameters are shown to models in it).
 
     Raises:
         ValueError: a float is NaN or infinite.
@@ -126,7 +128,7 @@ def dumps(value: object, *, indent: int | None = None) -> str:
     >>> dumps({"e": "\ud83d", "city": "Zürich"})
     '{"city": "Zürich", "e": "\\ud83d"}'
     """
-    text = json.dumps(value, ensure_ascii=False, allow_nan=False, sort_keys=True, indent=indent)
+    text = json.dumps(value, ensure_ascii=False, allow_nan=False, sort_keys=sort, indent=indent)
     return _SURROGATE.sub(lambda match: f"\\u{ord(match[0]):04x}", text)
 
 

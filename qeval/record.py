@@ -4,7 +4,8 @@ A record is a folder::
 
     record.json     RecordHeader: what ran, on what, with which proof; rewritten whole, by atomic rename
     cases.jsonl     CaseInfo: what the reports and slices need to know of each case
-    outcomes.jsonl  Outcome with its grades, appended batch by batch as they come
+    outcomes.jsonl  Outcome with its grades, appended batch by batch as they come; rewritten where a judge graded
+    judgements.jsonl  what the judge was asked and replied, where there is one (see `qeval.runner.judging`)
     log.txt         what the libraries printed (not part of the result)
 
 Everything left of the record needs a model and writes only this; everything right of it reads only this.
@@ -24,6 +25,7 @@ from pydantic import Field, ValidationError
 from qeval.errors import UsageError
 from qeval.evidence import ComparabilityLevel as ComparabilityLevel
 from qeval.evidence import Environment as Environment
+from qeval.evidence import JudgeInfo as JudgeInfo
 from qeval.evidence import ModelInfo as ModelInfo
 from qeval.evidence import Proof as Proof
 from qeval.evidence import Rendering as Rendering
@@ -50,6 +52,19 @@ class SuiteInfo(Strict):
     n_cases: int
 
 
+class JudgeCost(Strict):
+    """What asking the judge took, failed requests included."""
+
+    requests: int
+    median_latency_s: float | None
+    """Of the last attempt of each request; None where none was made."""
+    prompt_tokens: int
+    """As the endpoint counts them."""
+    answer_tokens: int
+    uncounted: int
+    """Requests without a count of tokens."""
+
+
 class Measurements(Strict):
     """Times, memory and counts of the machine: what may differ between two equal runs."""
 
@@ -64,6 +79,8 @@ class Measurements(Strict):
     """VmHWM of the variant's own process."""
     memory_after_load_bytes: int | None = None
     device_peak_memory_bytes: int | None = None
+    judge: JudgeCost | None = None
+    """None where no judge was asked."""
 
 
 class CaseInfo(Strict):
@@ -114,6 +131,8 @@ class RecordHeader(Strict):
     environment: Environment
     stopping: Stopping | None = None
     """None where every case had to be answered."""
+    judge: JudgeInfo | None = None
+    """None where no judge graded."""
     state: State = "running"
     state_detail: str = ""
     measurements: Measurements = Field(default_factory=Measurements)
@@ -170,7 +189,7 @@ def load_header(folder: Path) -> RecordHeader:
 def load_outcomes(folder: Path) -> list[Outcome]:
     """Read the outcomes written so far; a torn last line is dropped, a case that stands twice is an error."""
     path = folder / OUTCOMES_FILE
-    outcomes = list(read_appended(path, _parser(Outcome)))
+    outcomes = list(read_appended(path, line_parser(Outcome)))
     seen = Counter((o.suite, o.case, o.repeat) for o in outcomes)
     twice = [key for key, count in seen.items() if count > 1]
     if twice:
@@ -189,7 +208,7 @@ def load_record(folder: Path) -> Record:
     for name in (CASES_FILE, OUTCOMES_FILE):
         if not (folder / name).is_file():
             raise UsageError(f"{folder}: the record is damaged, {name} is missing. Run the variant again.")
-    cases = tuple(read_appended(folder / CASES_FILE, _parser(CaseInfo)))
+    cases = tuple(read_appended(folder / CASES_FILE, line_parser(CaseInfo)))
     outcomes = tuple(load_outcomes(folder))
     known = {(case.suite, case.case) for case in cases}
     for outcome in outcomes:
@@ -199,7 +218,7 @@ def load_record(folder: Path) -> Record:
     return Record(header, cases, outcomes)
 
 
-def _parser(kind: type[T]) -> Callable[[str], T]:
+def line_parser(kind: type[T]) -> Callable[[str], T]:
     """Return what reads one line that a program wrote; what it raises is a ValueError with one sentence."""
 
     def parse(text: str) -> T:

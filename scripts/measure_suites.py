@@ -1,8 +1,8 @@
 """Measure how hard the built-in suites are for a model: `python scripts/measure_suites.py`.
 
-Runs one variant over the suites and prints, per suite, cases, clusters, prompt tokens, answer tokens and pass rates
-by kind and difficulty. The rates in `suites/*/README.md` come from here. With `--record DIR` it reads a record that
-`qeval run` has left instead of running anything.
+Runs one variant over the suites and prints, per suite, cases, clusters, effective n, prompt tokens, answer tokens and
+pass rates by kind and difficulty. The rates in `suites/*/README.md` come from here. With `--record DIR` it reads a
+record that `qeval run` has left instead of running anything.
 """
 
 from __future__ import annotations
@@ -11,8 +11,10 @@ import argparse
 import sys
 import tempfile
 from collections import defaultdict
+from collections.abc import Collection, Sequence
 from pathlib import Path
 
+from qeval.compare.clusters import design_effect
 from qeval.record import Record, load_record
 from qeval.runner.plan import PlanFile, resolve_plan
 from qeval.runner.process import Ended
@@ -29,6 +31,9 @@ class Quiet:
     def said_of_models(self, text: str) -> None:
         """Print to stderr."""
         print(text, file=sys.stderr)
+
+    def said_of_judge(self, text: str) -> None:
+        """Say nothing: these plans have none."""
 
     def variant_started(self, name: str) -> None:
         """Say nothing."""
@@ -75,10 +80,10 @@ def table(record: Record) -> str:
     passed: dict[tuple[str, str], list[bool]] = defaultdict(list)
     prompt_tokens: dict[str, int] = defaultdict(int)
     answer_tokens: dict[str, int] = defaultdict(int)
-    clusters: dict[str, set[str]] = defaultdict(set)
+    clusters: dict[str, dict[str, list[bool]]] = defaultdict(lambda: defaultdict(list))
     for case in record.cases:
         outcome = outcomes[case.suite, case.case]
-        clusters[case.suite].add(case.cluster)
+        clusters[case.suite][case.cluster].append(bool(outcome.passed()))
         prompt_tokens[case.suite] += outcome.prompt_tokens or 0
         answer_tokens[case.suite] += len(outcome.token_ids)
         for key in ("", *(f"{tag}={case.tags[tag]}" for tag in TAGS if tag in case.tags)):
@@ -86,13 +91,21 @@ def table(record: Record) -> str:
     lines = [f"{record.header.model.name}, {record.header.variant}: {duration(record.header.measurements.run_s)}"]
     for suite in sorted(clusters):
         whole = passed[suite, ""]
+        independent = effective_n(clusters[suite].values())
         lines.append(
             f"\n{suite}: {sum(whole)} of {len(whole)} pass ({percent(sum(whole) / len(whole), 0)}), "
-            f"{len(clusters[suite])} clusters, {prompt_tokens[suite]} prompt and {answer_tokens[suite]} answer tokens"
+            f"{len(clusters[suite])} clusters, effective n {independent:.0f}, "
+            f"{prompt_tokens[suite]} prompt and {answer_tokens[suite]} answer tokens"
         )
         parts = sorted((key, found) for (name, key), found in passed.items() if name == suite and key)
         lines += [f"  {key}: {sum(found)} of {len(found)}" for key, found in parts]
     return "\n".join(lines)
+
+
+def effective_n(clusters: Collection[Sequence[bool]]) -> float:
+    """Return how many independent cases would give a pass rate as sure as these clustered ones, at most all."""
+    sizes, sums = [len(found) for found in clusters], [float(sum(found)) for found in clusters]
+    return sum(sizes) / max(1.0, design_effect(sizes, sums, sum(sums), sum(sums)))
 
 
 if __name__ == "__main__":

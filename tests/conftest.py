@@ -12,6 +12,11 @@ if "PYTEST_XDIST_WORKER" in os.environ:
 from pathlib import Path
 
 import pytest
+from hypothesis import settings
+
+# The same examples each time, and no limit on their time: a busy machine must not fail a property.
+settings.register_profile("seeded", derandomize=True, deadline=None, max_examples=40)
+settings.load_profile("seeded")
 
 CHAT_TEMPLATE = (
     "{{ bos_token }}{% for message in messages %}[{{ message['role'] }}] {{ message['content'] }}\n{% endfor %}"

@@ -1,21 +1,24 @@
-"""Commands in docs run: each block marked `<!-- run -->` of the tutorial is executed in an empty folder."""
+"""Commands in docs run: each block marked `<!-- run -->` of these pages is executed in an empty folder."""
 
 from __future__ import annotations
 
 import re
-import subprocess
-import sys
+import shlex
 from pathlib import Path
 
 import pytest
+
+from tests.cli.job_files import qeval_entry
 
 ROOT = Path(__file__).parents[1]
 BLOCK = re.compile(r"<!-- (run|file (?P<name>\S+))(?: exit=(?P<code>\d+))? -->\n```\w*\n(?P<text>.*?)```", re.DOTALL)
 LINK = re.compile(r"\]\((?!https?:|#|mailto:)([^)#]+)(?:#[^)]*)?\)")
 
 
-def test_the_tutorial_runs_as_written(tmp_path: Path) -> None:
-    text = (ROOT / "docs/tutorial.md").read_text(encoding="utf-8")
+@pytest.mark.parametrize("page", ["tutorial.md", "bring-your-own.md"])
+def test_a_page_runs_as_written(page: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    text = (ROOT / "docs" / page).read_text(encoding="utf-8")
     blocks = list(BLOCK.finditer(text))
     assert len(blocks) >= 5
     for block in blocks:
@@ -24,8 +27,9 @@ def test_the_tutorial_runs_as_written(tmp_path: Path) -> None:
             (tmp_path / block["name"]).write_text(block["text"], encoding="utf-8")
             continue
         for line in block["text"].strip().splitlines():
-            command = re.sub(r"^qeval\b", f"{sys.executable} -m qeval", line)
-            done = subprocess.run(command, shell=True, cwd=tmp_path, capture_output=True, text=True, check=False)
+            program, *arguments = shlex.split(line)
+            assert program == "qeval", line
+            done = qeval_entry(*arguments)
             assert done.returncode == int(block["code"] or 0), f"{line}\n{done.stdout}\n{done.stderr}"
 
 

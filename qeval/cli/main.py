@@ -9,8 +9,8 @@ from typing import Annotated
 import typer
 
 from qeval import __version__
-from qeval.cli import compare, formats, models, power, run, schemas, selftest, suites, track
-from qeval.cli.output import fail, print_json
+from qeval.cli import compare, formats, grade, models, power, run, schemas, selftest, suites, track
+from qeval.cli.output import Ended, fail, print_json
 from qeval.errors import ExitCode, QevalError, UsageError
 
 app = typer.Typer(
@@ -26,6 +26,7 @@ app = typer.Typer(
 app.command("run")(run.run)
 app.command("compare")(compare.compare)
 app.command("formats")(formats.formats)
+app.command("grade")(grade.grade)
 app.add_typer(models.app, name="models")
 app.add_typer(suites.app, name="suites")
 app.add_typer(track.app, name="track")
@@ -64,6 +65,8 @@ def entry() -> None:
     except OSError as error:
         # A full disk, a folder that may not be written, a file where a folder should be.
         fail(UsageError(_what_failed(error)), as_json=as_json)
+    except Ended as ended:
+        raise SystemExit(int(ended.code or 0)) from None
     except SystemExit as ended:
         # typer has told people what is wrong with the command line.
         if as_json and ended.code == ExitCode.USAGE:

@@ -15,6 +15,10 @@ from qeval.jsonl import dumps
 Json = Annotated[bool, typer.Option("--json", help="Print the result as one JSON line, the last line of stdout.")]
 
 
+class Ended(SystemExit):
+    """The end of a command that has told everything, its JSON line too."""
+
+
 def console(*, as_json: bool) -> Console:
     """Return the console people's text goes to: stdout, or stderr where stdout ends in a JSON line."""
     return Console(stderr=as_json, soft_wrap=False)

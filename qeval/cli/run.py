@@ -28,6 +28,11 @@ EXAMPLES = """
 `qeval run plan.yaml --dry-run`
 
 `qeval run plan.yaml --resume`
+
+**A judge** for cases with a rubric is off, and nothing is sent anywhere, unless the plan names one:
+`judge: {url: "http://127.0.0.1:8000/v1", model: qwen3-32b}`. It is asked when all variants have answered; with
+`--resume` a finished run can be judged later. Its key is read from the environment variable QEVAL_JUDGE_KEY. See
+docs/graders.md.
 """
 
 

@@ -9,6 +9,7 @@ from types import MappingProxyType
 from qeval import __version__
 from qeval.compare.candidate import OwnRecord, compare_candidate, numeric_errors
 from qeval.compare.decision import EXIT_CODES, pick, worst
+from qeval.compare.judged import judge_notes
 from qeval.compare.policy import Policy, check_candidates
 from qeval.compare.report import CandidateResult, Comparability, Report
 from qeval.compare.summary import summarise
@@ -107,6 +108,7 @@ def _absent(name: str, reason: str, baseline: Record, required: bool) -> Candida
 def _warnings(baseline: Record, candidates: Sequence[Record]) -> Iterable[str]:
     for record in (baseline, *candidates):
         yield from (f"{record.header.variant}: {note}" for note in record.header.notes)
+        yield from judge_notes(record)
     if errors := numeric_errors(baseline):
         yield f"NaN or infinite logits in {errors} outcomes of the baseline"
     silent = [r.header.variant for r in (baseline, *candidates) if all(outcome.repeat == 0 for outcome in r.outcomes)]

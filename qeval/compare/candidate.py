@@ -10,6 +10,7 @@ from qeval.compare.changed import changed_cases
 from qeval.compare.comparability import compare_headers
 from qeval.compare.decision import decide
 from qeval.compare.identical import copied_answers, identity_notes, is_identical
+from qeval.compare.judged import judge_difference
 from qeval.compare.levels import Levels, levels
 from qeval.compare.limits import Checked, check_limits
 from qeval.compare.noise import Own, OwnChanges, own_changes, self_faults
@@ -18,6 +19,7 @@ from qeval.compare.plan import plan_metric, plan_slices, reached
 from qeval.compare.policy import Policy
 from qeval.compare.report import CandidateResult, ChangedCase, Verdict
 from qeval.compare.verdict import judge
+from qeval.grading.judge import METRIC
 from qeval.record import Reason, Record, Stopping
 
 _EVIDENCE: dict[Reason, str] = {"harm": "proven harm", "acceptance": "proof that no margin is exceeded"}
@@ -102,7 +104,10 @@ def _verdicts(ours: OwnRecord, theirs: OwnRecord, pairing: Pairing, policy: Poli
     on_pass = score(pairs, "pass")
     both = OwnChanges(ours.changes("pass"), theirs.changes("pass"))
     yield from judge(planned, on_pass, policy, metric="pass", own=both, at=at)
+    judged_alike = judge_difference(ours.record.header, theirs.record.header) is None
     for metric in other_metrics(pairs):
+        if metric == METRIC and not judged_alike:
+            continue
         scored = score(pairs, metric)
         both = OwnChanges(ours.changes(metric), theirs.changes(metric))
         yield from judge(plan_metric(_by_suite(scored), policy), scored, policy, metric=metric, own=both, at=at)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 
+from qeval.compare.judged import judge_decides, judge_difference
 from qeval.compare.pairs import Pair
 from qeval.compare.report import Comparability
 from qeval.evidence import ComparabilityLevel, Environment, Rendering
@@ -33,6 +34,8 @@ def compare_headers(baseline: Record, candidate: Record, pairs: Sequence[Pair]) 
         faults += _rendering_faults(ours.rendering, theirs.rendering)
     if level == "token_ids":
         cautions += _unhashed(pairs)
+    if difference := judge_difference(ours, theirs):
+        (faults if judge_decides(pairs) else cautions).append(f"{difference}; judge both runs by the same one")
     cautions += [*_header_cautions(ours, theirs), *_environment_cautions(ours.environment, theirs.environment)]
     return Comparability(level=level, faults=tuple(faults), cautions=tuple(cautions))
 

@@ -15,29 +15,31 @@ def is_choice(value: object) -> bool:
     return isinstance(value, Mapping) and set(value) == {"any_of"} and isinstance(value["any_of"], list | tuple)
 
 
-def equal_json(got: Any, wanted: Any) -> bool:  # noqa: ANN401 - any JSON value
+def equal_json(got: Any, wanted: Any, *, loose: bool = False) -> bool:  # noqa: ANN401 - any JSON value
     """Return whether a value is the wanted one: numbers by worth, text in NFC without outer blanks.
 
     `true` is not 1, "10" is not 10, null is nothing but null; lists compare in order, objects by all their keys.
-    An `{"any_of": [...]}` anywhere in the wanted value accepts any of its items.
+    An `{"any_of": [...]}` anywhere in the wanted value accepts any of its items. With `loose`, text is compared
+    by `loose_text`.
 
     >>> equal_json([4, 7, Decimal("9.5")], [4.0, 7.0, 9.5]), equal_json(True, 1), equal_json("null", None)
     (True, False, False)
     """
     if is_choice(wanted):
-        return any(equal_json(got, choice) for choice in wanted["any_of"])
+        return any(equal_json(got, choice, loose=loose) for choice in wanted["any_of"])
     if isinstance(wanted, bool) or isinstance(got, bool) or wanted is None or got is None:
         return got is wanted
     if isinstance(wanted, int | float | Decimal):
         return isinstance(got, int | float | Decimal) and _exact(got) == _exact(wanted)
     if isinstance(wanted, str):
-        return isinstance(got, str) and plain(got) == plain(wanted)
+        same_text = loose_text if loose else plain
+        return isinstance(got, str) and same_text(got) == same_text(wanted)
     if isinstance(wanted, list | tuple):
         same = isinstance(got, list | tuple) and len(got) == len(wanted)
-        return same and all(equal_json(a, b) for a, b in zip(got, wanted, strict=True))
+        return same and all(equal_json(a, b, loose=loose) for a, b in zip(got, wanted, strict=True))
     if isinstance(wanted, Mapping):
         same = isinstance(got, Mapping) and set(got) == set(wanted)
-        return same and all(equal_json(got[key], wanted[key]) for key in wanted)
+        return same and all(equal_json(got[key], wanted[key], loose=loose) for key in wanted)
     return False
 
 
@@ -61,6 +63,22 @@ def as_json(value: object, limit: int = 60) -> str:
 def plain(text: str) -> str:
     """Return a text in NFC without blanks around it."""
     return unicodedata.normalize("NFC", text).strip()
+
+
+_LOOSE = str.maketrans({**dict.fromkeys(" ,./-_*^"), "'": '"'})
+
+
+def loose_text(text: str) -> str:
+    """Return a text in lower case, without blanks and the marks `,./-_*^`, and with one kind of quote.
+
+    The rule of the public BFCL checker (`standardize_string` in its ast_checker.py). A text that consists of such
+    marks alone is kept, so that "-" is not "*".
+
+    >>> loose_text("April 1, 2024") == loose_text("april 1 2024"), loose_text("3.5") == loose_text("35")
+    (True, True)
+    """
+    normal = plain(text)
+    return normal.translate(_LOOSE).lower() or normal
 
 
 def _exact(number: int | float | Decimal) -> int | Decimal:

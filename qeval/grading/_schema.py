@@ -321,23 +321,28 @@ def _specification(schema: Any) -> Any:  # noqa: ANN401 - referencing.Specificat
     }[draft_of(schema)]
 
 
-def _check_patterns(schema: Any) -> None:  # noqa: ANN401 - a schema may be a boolean
+def subschemas(schema: Any) -> Iterator[Mapping[str, Any]]:  # noqa: ANN401 - a schema may be a boolean
+    """Yield a schema and every schema inside it that is an object, references not followed."""
     _, resource = _root(schema)
     waiting = [resource]
     while waiting:
         resource = waiting.pop()
         waiting.extend(_inner_schemas(resource))
-        if not isinstance(resource.contents, Mapping):
-            continue
-        named = resource.contents.get("patternProperties", {})
-        patterns = [resource.contents.get("pattern"), *(named if isinstance(named, Mapping) else ())]
+        if isinstance(resource.contents, Mapping):
+            yield resource.contents
+
+
+def _check_patterns(schema: Any) -> None:  # noqa: ANN401 - a schema may be a boolean
+    for contents in subschemas(schema):
+        named = contents.get("patternProperties", {})
+        patterns = [contents.get("pattern"), *(named if isinstance(named, Mapping) else ())]
         for pattern in patterns:
             if isinstance(pattern, str):
                 try:
                     compile_ecma(pattern)
                 except PatternError as error:
                     raise BadSchemaError(str(error)) from error
-        if "unevaluatedProperties" in resource.contents:
+        if "unevaluatedProperties" in contents:
             _check_plain(patterns)
 
 

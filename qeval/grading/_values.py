@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
+from typing import Self
+
+from pydantic import model_validator
+
 from qeval.grading._text import fold
 from qeval.strict import Strict
 
 
 class Wanted(Strict):
-    """One value or several."""
+    """One value or several; what would match everything or nothing is refused."""
 
     value: str | None = None
     values: tuple[str, ...] | None = None
@@ -17,12 +21,8 @@ class Wanted(Strict):
         """All values."""
         return (self.value,) if self.value is not None else self.values or ()
 
-    def check_values(self) -> None:
-        """Refuse what would match everything or nothing.
-
-        Raises:
-            ValueError: neither or both keys given, or a value without a visible character.
-        """
+    @model_validator(mode="after")
+    def _holds_something(self) -> Self:
         if (self.value is None) == (self.values is None):
             raise ValueError("give 'value' or 'values', one of the two")
         if not self.wanted:
@@ -30,3 +30,4 @@ class Wanted(Strict):
         for value in self.wanted:
             if not fold(value):
                 raise ValueError(f"the expected value {value!r} is empty; an empty value matches every answer")
+        return self

@@ -14,7 +14,7 @@ from qeval.errors import unknown_name
 from qeval.outcome import Grade, Outcome
 from qeval.strict import Strict, validate
 
-_NOT_GRADERS = frozenset({"base"})
+_NOT_GRADERS = frozenset({"base", "choices", "schemas"})
 """Modules in this folder that graders share; names that begin with an underscore are shared code as well."""
 
 
@@ -77,10 +77,17 @@ def check_grader(spec: Mapping[str, Any], where: str) -> tuple[str, Strict]:
     return kind, validate(find_grader(kind).Options, options, f"{where}, grader {kind}")
 
 
-def grade_outcome(outcome: Outcome, graders: Sequence[Mapping[str, Any]], question: Question) -> Outcome:
-    """Return the outcome with its grades; no answer gives one ungraded grade a grader."""
+def answer_of(outcome: Outcome) -> Answer:
+    """Return what graders see of an answered outcome."""
     from qeval.grading._reasoning import split_reasoning
 
+    thought = split_reasoning(outcome.text)
+    failure = "truncated_in_reasoning" if thought.cut_short else outcome.failure
+    return Answer(thought.answer, outcome.tool_calls, outcome.finish, failure)
+
+
+def grade_outcome(outcome: Outcome, graders: Sequence[Mapping[str, Any]], question: Question) -> Outcome:
+    """Return the outcome with its grades; no answer gives one ungraded grade a grader."""
     if not outcome.answered:
         # A grader's metrics are not known without an answer, so the kind stands for them.
         grades = tuple(
@@ -88,11 +95,9 @@ def grade_outcome(outcome: Outcome, graders: Sequence[Mapping[str, Any]], questi
             for spec in graders
         )
         return outcome.model_copy(update={"grades": grades})
-    thought = split_reasoning(outcome.text)
-    failure = "truncated_in_reasoning" if thought.cut_short else outcome.failure
-    answer = Answer(thought.answer, outcome.tool_calls, outcome.finish, failure)
+    answer = answer_of(outcome)
     graded: list[Grade] = []
     for spec in graders:
         kind, options = check_grader(spec, f"case {outcome.case}")
         graded.extend(find_grader(kind).grade(options, answer, question))
-    return outcome.model_copy(update={"grades": tuple(graded), "failure": failure})
+    return outcome.model_copy(update={"grades": tuple(graded), "failure": answer.failure})

@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Self
-
-from pydantic import Field, model_validator
+from pydantic import Field
 
 from qeval.grading._grades import failed, fault_of, no_text, passed, shown
 from qeval.grading._search import missing_values
@@ -19,11 +17,6 @@ class Options(Wanted):
     """All of the values, or any."""
 
     all_: bool = Field(default=True, alias="all")
-
-    @model_validator(mode="after")
-    def _has_values(self) -> Self:
-        self.check_values()
-        return self
 
 
 def grade(options: Options, answer: Answer, question: Question) -> tuple[Grade, ...]:

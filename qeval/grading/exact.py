@@ -3,9 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from typing import Literal, Self
-
-from pydantic import model_validator
+from typing import Literal
 
 from qeval.grading._grades import failed, fault_of, no_text, passed, shown
 from qeval.grading._text import answer_form, tokens
@@ -21,11 +19,6 @@ class Options(Wanted):
 
     mode: Literal["normalised", "strict"] = "normalised"
     """`strict` compares code points; only blanks around the answer are dropped."""
-
-    @model_validator(mode="after")
-    def _has_values(self) -> Self:
-        self.check_values()
-        return self
 
 
 def grade(options: Options, answer: Answer, question: Question) -> tuple[Grade, ...]:

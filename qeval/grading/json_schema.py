@@ -7,12 +7,13 @@ from typing import Any, NamedTuple, Self
 
 from pydantic import Field, model_validator
 
-from qeval.grading._compare import as_json, equal_json, is_choice
+from qeval.grading._compare import as_json, equal_json
 from qeval.grading._grades import failed, no_text, passed, ungraded
 from qeval.grading._json import Found, Piece, find_json, read_lenient
 from qeval.grading._loops import loops
 from qeval.grading._schema import BadSchemaError, canonical, check_schema, draft_of, violations
 from qeval.grading.base import Answer, Question
+from qeval.grading.choices import accepted
 from qeval.jsonl import dumps
 from qeval.outcome import Grade
 from qeval.strict import Strict
@@ -164,7 +165,7 @@ def _fields(expect: Mapping[str, Any], reading: _Reading) -> Grade:
         got = _at(reading.piece.value, key)
         if got is _MISSING:
             wrong.append(("missing_field", f"{key} is missing"))
-        elif not any(equal_json(got, choice) for choice in (wanted["any_of"] if is_choice(wanted) else [wanted])):
+        elif not any(equal_json(got, choice) for choice in accepted(wanted)):
             wrong.append(("wrong_value", f"{key}: expected {as_json(wanted)}, got {as_json(got)}"))
     score = 1 - len(wrong) / len(expect)
     if not wrong:

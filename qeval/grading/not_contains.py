@@ -2,10 +2,6 @@
 
 from __future__ import annotations
 
-from typing import Self
-
-from pydantic import model_validator
-
 from qeval.grading._grades import failed, no_text, passed, shown
 from qeval.grading._search import missing_values
 from qeval.grading._values import Wanted
@@ -17,11 +13,6 @@ METRIC = "not_contains"
 
 class Options(Wanted):
     """Values that must not stand in the answer."""
-
-    @model_validator(mode="after")
-    def _has_values(self) -> Self:
-        self.check_values()
-        return self
 
 
 def grade(options: Options, answer: Answer, question: Question) -> tuple[Grade, ...]:

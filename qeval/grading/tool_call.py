@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from functools import lru_cache
-from typing import Any, NamedTuple, Self
+from typing import Any, Literal, NamedTuple, Self
 
 from pydantic import Field, model_validator
 
@@ -62,6 +62,8 @@ class Options(Strict):
     calls: tuple[ExpectedCall, ...]
     """Empty: no tool applies, and the answer must be text."""
     ordered: bool = False
+    text: Literal["exact", "loose"] = "exact"
+    """How text within arguments compares; `loose` is the rule of the public BFCL checker (`_compare.loose_text`)."""
 
 
 class Fault(NamedTuple):
@@ -92,7 +94,8 @@ def _known_tools(options: Options, tools: Sequence[Tool]) -> tuple[Tool, ...]:
 
 def _judge(options: Options, read: Calls, tools: Sequence[Tool]) -> Grade:
     notes = f" [{', '.join(read.notes)}]" if read.notes else ""
-    faults, right = match_calls(options.calls, read.calls, tools, ordered=options.ordered)
+    loose = options.text == "loose"
+    faults, right = match_calls(options.calls, read.calls, tools, ordered=options.ordered, loose=loose)
     if read.malformed is not None and (faults or not read.calls):
         faults = [Fault("malformed", read.malformed), *faults]
     if not faults:
@@ -105,13 +108,18 @@ def _judge(options: Options, read: Calls, tools: Sequence[Tool]) -> Grade:
 
 
 def match_calls(
-    expected: Sequence[ExpectedCall], got: Sequence[Call], tools: Sequence[Tool], *, ordered: bool
+    expected: Sequence[ExpectedCall],
+    got: Sequence[Call],
+    tools: Sequence[Tool],
+    *,
+    ordered: bool,
+    loose: bool = False,
 ) -> tuple[list[Fault], int]:
     """Match calls by best assignment and return all faults and the number of right calls."""
     beyond = got[_MOST_MATCHED:]
     got = got[:_MOST_MATCHED]
     declared = {tool.name: tool for tool in tools}
-    table = [[call_faults(want, call, declared.get(want.name)) for call in got] for want in expected]
+    table = [[call_faults(want, call, declared.get(want.name), loose=loose) for call in got] for want in expected]
     if ordered and len(expected) == len(got) and all(not table[i][i] for i in range(len(got))) and not beyond:
         return [], len(got)
     pairs = _assign(table, len(got))
@@ -140,7 +148,7 @@ def _assign(table: Sequence[Sequence[Sequence[Fault]]], n_got: int) -> list[tupl
     return [(int(row), int(column)) for row, column in zip(rows, columns, strict=True)]
 
 
-def call_faults(want: ExpectedCall, got: Call, tool: Tool | None) -> list[Fault]:
+def call_faults(want: ExpectedCall, got: Call, tool: Tool | None, *, loose: bool = False) -> list[Fault]:
     """Return everything wrong with one call."""
     if got.name != want.name:
         return [Fault("wrong_name", f"expected {shown(want.name)}, got {shown(got.name)}")]
@@ -153,7 +161,9 @@ def call_faults(want: ExpectedCall, got: Call, tool: Tool | None) -> list[Fault]
     for key, value in got.arguments.items():
         schema = declared.get(key) if isinstance(declared, Mapping) else None
         if key in want.arguments:
-            faults += _value_faults(key, value, want.arguments[key], schema, tool)
+            choices = _choices(want.arguments[key])
+            if not any(equal_json(value, choice, loose=loose) for choice in choices):
+                faults.append(_value_fault(key, value, choices, schema, tool))
         elif not _may_stand(key, value, schema, tool):
             faults.append(Fault("unknown_argument", f"{want.name} got {shown(key)}, which is not expected"))
     return faults
@@ -168,10 +178,13 @@ def _may_stand(key: str, value: Any, schema: Any, tool: Tool | None) -> bool:  #
     return value is None and _type_holds(schema, tool, value) is True
 
 
-def _value_faults(key: str, got: Any, wanted: Any, schema: Any, tool: Tool | None) -> list[Fault]:  # noqa: ANN401
-    choices = wanted["any_of"] if is_choice(wanted) else [wanted]
-    if any(equal_json(got, choice) for choice in choices):
-        return []
+def _choices(wanted: Any) -> Sequence[Any]:  # noqa: ANN401 - any JSON value
+    """Return all accepted values."""
+    return wanted["any_of"] if is_choice(wanted) else [wanted]
+
+
+def _value_fault(key: str, got: Any, choices: Sequence[Any], schema: Any, tool: Tool | None) -> Fault:  # noqa: ANN401
+    """Say what is wrong with a value that is none of the accepted ones."""
     declared = isinstance(schema, Mapping)
     holds = _type_holds(schema, tool, got) if declared and tool else None
     if holds is None and declared:
@@ -180,7 +193,7 @@ def _value_faults(key: str, got: Any, wanted: Any, schema: Any, tool: Tool | Non
         # No declared type, or one that the expected values do not keep either: their own type is the measure.
         holds = kind_of(got) in {kind_of(choice) for choice in choices}
     reason = f"{key}: expected {as_json(choices[0])}, got {as_json(got)}"
-    return [Fault("wrong_value" if holds else "wrong_type", reason)]
+    return Fault("wrong_value" if holds else "wrong_type", reason)
 
 
 def _type_holds(schema: Mapping[str, Any], tool: Tool, value: Any) -> bool | None:  # noqa: ANN401

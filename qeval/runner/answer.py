@@ -13,7 +13,6 @@ from qeval.engines.batch_mates import batch_mates_notes
 from qeval.engines.sampling import seed_batch
 from qeval.errors import UsageError
 from qeval.evidence import ModelInfo, Proof
-from qeval.grading import Question, grade_outcome
 from qeval.jsonl import append_lines
 from qeval.outcome import Outcome
 from qeval.record import (
@@ -41,6 +40,7 @@ from qeval.runner.laps import Lap, Sizes, plan_laps
 from qeval.runner.resume import Kept, check_same_identity, keep_whole_batches
 from qeval.runner.shorten import shorten
 from qeval.runner.task import Advanced, Planned, Said, Stage, Step, Task
+from qeval.suites.answers import grade_case
 from qeval.suites.case import Case
 from qeval.suites.stops import find_stop
 
@@ -223,7 +223,7 @@ def _outcome(prompt: Prompt, generation: Generation, batch: Batch) -> Outcome:
         prompt_tokens=len(prompt.token_ids),
         prompt_hash=prompt.digest,
     )
-    return grade_outcome(outcome, prompt.case.graders, Question(prompt.case.tags.get("lang"), prompt.case.tools))
+    return grade_case(outcome, prompt.case)
 
 
 def _cut_said(prompt: Prompt) -> str:

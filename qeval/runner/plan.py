@@ -12,6 +12,7 @@ from qeval.engines.head import HeadRule
 from qeval.errors import UsageError, did_you_mean, unknown_name
 from qeval.record import Reason
 from qeval.runner.decoding import check_decoding
+from qeval.runner.judge_endpoint import JudgeSpec
 from qeval.strict import Strict, load_yaml
 from qeval.suites.case import Size, Suite
 from qeval.suites.load import load_suites
@@ -71,6 +72,9 @@ class PlanFile(Strict):
     """What the output head of every variant computes in: what the model says, or `fp32`, which parts exact ties."""
     allow_remote_code: bool = False
     allow_pickle: bool = False
+    judge: JudgeSpec | None = None
+    """The model that grades cases with a rubric, asked once all variants have answered. Default: none, and nothing is
+    sent anywhere."""
 
     @field_validator("variants", "suites", mode="before")
     @classmethod
@@ -118,9 +122,17 @@ class Plan(Strict):
     @property
     def stop_on(self) -> tuple[Reason, ...]:
         """What may end a candidate's run before its last case."""
+        if self.judge_decides:
+            return ()
         if self.file.stop_early is None:
             return () if self.file.size == "smoke" else ("harm",)
         return ("harm", "acceptance") if self.file.stop_early else ()
+
+    @property
+    def judge_decides(self) -> bool:
+        """Whether `pass` of any case waits for the judge, so that no look at a running candidate could be right."""
+        graders = (grader for suite in self.suites for case in suite.cases for grader in case.graders)
+        return any(grader["kind"] == "judge" and grader.get("required") for grader in graders)
 
     @property
     def n_cases(self) -> int:
@@ -162,7 +174,7 @@ def resolve_plan(file: PlanFile) -> Plan:
 
     Raises:
         UsageError: unknown variant, suite or baseline, a variant named twice, a script that is missing, decoding that
-            the engine does not have.
+            the engine does not have, an early end of cases that a judge decides.
     """
     check_decoding(file)
     device = detect_device(file.device)
@@ -175,7 +187,7 @@ def resolve_plan(file: PlanFile) -> Plan:
         raise UsageError(f"`script:` is for the scripted engine; the plan says engine {file.engine}.")
     if file.script is not None:
         _check_script(Path(file.script), [variant.name for variant in ordered])
-    return Plan(
+    plan = Plan(
         file=file,
         variants=tuple(ordered),
         suites=load_suites(file.suites, file.size),
@@ -183,6 +195,12 @@ def resolve_plan(file: PlanFile) -> Plan:
         threads=file.threads or usable_cores(),
         script=Path(file.script) if file.script else None,
     )
+    if file.stop_early and plan.judge_decides:
+        raise UsageError(
+            "stop_early: some cases pass by a required judge, which grades when all variants have answered. Leave "
+            "stop_early out, or take `required` out of their judge graders."
+        )
+    return plan
 
 
 def _check_script(path: Path, names: list[str]) -> None:

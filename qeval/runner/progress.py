@@ -46,6 +46,8 @@ class ProgressBars:
     def said_of_models(self, text: str) -> None:
         self._bars.console.print(text, markup=False, highlight=False, soft_wrap=True)
 
+    said_of_judge = said_of_models
+
     def variant_started(self, name: str) -> None:
         self._ids[name] = self._bars.add_task(name, total=None, rate="", stage="starting")
         self._rates[name] = _Rate(self._clock)
@@ -90,6 +92,8 @@ class ProgressLines:
 
     def said_of_models(self, text: str) -> None:
         self._console.print(text, markup=False, highlight=False, soft_wrap=True)
+
+    said_of_judge = said_of_models
 
     def variant_started(self, name: str) -> None:
         self._total = self._done = 0

@@ -13,8 +13,9 @@ from qeval.outcome import Outcome
 from qeval.record import OUTCOMES_FILE, Measurements, RecordHeader, load_header, load_outcomes
 from qeval.runner.batches import Batch
 
-_MAY_DIFFER = {"stopping", "state", "state_detail", "measurements", "notes", "batch_mates"}
-"""Notes and the batch-mate test follow from what is compared, but for the last digits of what a device computes."""
+_MAY_DIFFER = {"stopping", "judge", "state", "state_detail", "measurements", "notes", "batch_mates"}
+"""The judge grades when all have answered. Notes and the batch-mate test follow from what is compared, but for the last
+digits of what a device computes."""
 
 
 class Kept(NamedTuple):

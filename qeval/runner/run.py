@@ -23,6 +23,7 @@ from qeval.models.locate import resolve
 from qeval.models.resolved import ResolvedModel
 from qeval.record import RECORD_FILE, Reason, folder_name, load_header, load_outcomes, save_header
 from qeval.runner.environment import package_versions
+from qeval.runner.judging import judge_records, open_endpoint
 from qeval.runner.plan import Plan, PlannedVariant
 from qeval.runner.process import Ended, run_in_process
 from qeval.runner.resume import differences
@@ -38,6 +39,9 @@ class Watcher(Protocol):
 
     def said_of_models(self, text: str) -> None:
         """A model is being found, fetched or converted."""
+
+    def said_of_judge(self, text: str) -> None:
+        """The judge is asked, or has graded a record."""
 
     def variant_started(self, name: str) -> None:
         """A variant's process was started."""
@@ -90,6 +94,7 @@ def run_plan(
         UsageError: the folder holds another run, or a resume must be refused.
         KeyboardInterrupt: after the running variant was ended and marked as interrupted.
     """
+    endpoint = open_endpoint(plan.file.judge) if plan.file.judge else None
     models = _resolve_models(plan, watcher)
     fingerprints = {name: fingerprint(model.path) if model else None for name, model in models.items()}
     out.mkdir(parents=True, exist_ok=True)
@@ -104,6 +109,9 @@ def run_plan(
             if not runs or runs[0].ended.state != "complete" or hooks.judge is None:
                 task = task._replace(stop_on=())
             runs.append(_run_variant(task, runs[0].folder if runs else None, hooks, plan.file.time_limit_s, watcher))
+        if plan.file.judge is not None and endpoint is not None:
+            folders = [run.folder for run in runs if run.has_record]
+            judge_records(folders, plan.suites, plan.file.judge.model, endpoint, watcher.said_of_judge)
         return runs
 
 
@@ -207,7 +215,7 @@ def _resolve_models(plan: Plan, watcher: Watcher) -> dict[str, ResolvedModel | N
 
 def _identity(plan: Plan, fingerprints: dict[str, str | None]) -> dict[str, Any]:
     """What must be equal for a resume to mean the same run."""
-    file = plan.file.model_dump(mode="json", exclude={"out", "policy", "time_limit_s"})
+    file = plan.file.model_dump(mode="json", exclude={"out", "policy", "time_limit_s", "judge"})
     return {
         "qeval": __version__,
         "plan": {

@@ -7,7 +7,7 @@ from typing import Any, NamedTuple
 
 from qeval.errors import UsageError
 from qeval.grading import check_grader
-from qeval.grading._schema import BadSchemaError, check_schema
+from qeval.grading.schemas import BadSchemaError, check_schema
 from qeval.jsonl import dumps
 from qeval.strict import validate
 from qeval.suites.case import Case
@@ -67,6 +67,11 @@ def _check_case(item: RawCase, max_new_tokens: int | None, seen_schemas: set[str
         if max_new_tokens is not None:
             value = {"max_new_tokens": max_new_tokens, **value}
     case = validate(Case, value, where)
+    if all(grader.get("kind") == "judge" and not grader.get("required") for grader in case.graders):
+        raise UsageError(
+            f"{where}: its only grader is a judge that is not required, so the case could neither pass nor fail. Write "
+            '"required": true, or add a grader of another kind.'
+        )
     for grader in case.graders:
         check_grader(grader, where)
         if "schema" in grader:

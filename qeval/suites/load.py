@@ -30,6 +30,13 @@ HEADER_FILE = "suite.yaml"
 CASES_FILE = "cases.jsonl"
 
 
+class PlacedSuite(NamedTuple):
+    """A suite, and where each of its cases stands: file and line, or the generator and the case's number."""
+
+    suite: Suite
+    places: tuple[str, ...]
+
+
 class SuiteEntry(NamedTuple):
     """A built-in suite: where it lies and what its header says."""
 
@@ -88,6 +95,11 @@ def load_suite(name: str | Path, size: Size = "smoke") -> Suite:
     Raises:
         UsageError: the suite is unknown, empty or faulty; up to ten faults are named, each with file, line and id.
     """
+    return load_placed(name, size).suite
+
+
+def load_placed(name: str | Path, size: Size = "smoke") -> PlacedSuite:
+    """Load one suite as `load_suite` does, with the place of each case."""
     path = find(name)
     if path.is_file():
         return _suite_of_file(path, size)
@@ -97,9 +109,10 @@ def load_suite(name: str | Path, size: Size = "smoke") -> Suite:
     header = load_yaml(SuiteHeader, header_path)
     raw = _generated(path, header, size) if header.generator else _listed(path / CASES_FILE)
     cases = check_cases(raw, str(path), header.max_new_tokens)
-    return Suite(
+    suite = Suite(
         name=header.name, version=header.version, description=header.description, size=size, cases=tuple(cases)
     )
+    return PlacedSuite(suite, tuple(item.where for item in raw))
 
 
 def load_suites(names: Literal["all"] | str | Sequence[str | Path], size: Size = "smoke") -> list[Suite]:
@@ -149,11 +162,13 @@ def select(suites: Sequence[Suite], tags: Mapping[str, str]) -> list[Suite]:
     raise UsageError(f"no case matches {wanted}, of {len(cases)} in {len(suites)} suites. There is {there}.")
 
 
-def _suite_of_file(path: Path, size: Size) -> Suite:
+def _suite_of_file(path: Path, size: Size) -> PlacedSuite:
     if path.suffix != ".jsonl":
         raise UsageError(f"{path}: not a suite. A suite is a folder with {HEADER_FILE}, or a .jsonl file of cases.")
-    cases = check_cases(_listed(path), str(path), None)
-    return Suite(name=path.stem, version=1, description=f"cases of {path.name}", size=size, cases=tuple(cases))
+    raw = _listed(path)
+    cases = check_cases(raw, str(path), None)
+    suite = Suite(name=path.stem, version=1, description=f"cases of {path.name}", size=size, cases=tuple(cases))
+    return PlacedSuite(suite, tuple(item.where for item in raw))
 
 
 def _listed(path: Path) -> list[RawCase]:

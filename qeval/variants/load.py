@@ -52,7 +52,7 @@ def load_variant(variant: Variant, model: ResolvedModel, device: str) -> LoadedV
     threshold = next(map(float, variant.values("threshold")), None)
     loaded = find_family(fmt.family).load(LoadRequest(fmt, model, device, keep, compute, threshold))
     notes = (*loaded.notes, *(_left_note(loaded.model) if fmt.quantized else ()))
-    return LoadedVariant(loaded.model, _tokenizer(model), prove(loaded.model, fmt), notes)
+    return LoadedVariant(loaded.model, load_tokenizer(model), prove(loaded.model, fmt), notes)
 
 
 def _left_note(model: Any) -> tuple[str, ...]:  # noqa: ANN401 - transformers is untyped
@@ -66,7 +66,8 @@ def _left_note(model: Any) -> tuple[str, ...]:  # noqa: ANN401 - transformers is
     return (f"{percent(share, 0)} of the weights were left unquantised beside embeddings and head: {shown}{more}",)
 
 
-def _tokenizer(model: ResolvedModel) -> Any:  # noqa: ANN401 - transformers is untyped
+def load_tokenizer(model: ResolvedModel) -> Any:  # noqa: ANN401 - transformers is untyped
+    """Load a model's tokenizer, without its weights."""
     from transformers import AutoTokenizer
 
     return AutoTokenizer.from_pretrained(model.path, trust_remote_code=model.allow_remote_code, local_files_only=True)

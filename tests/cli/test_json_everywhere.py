@@ -11,7 +11,7 @@ import pytest
 import typer
 
 from qeval.cli.main import app
-from tests.cli.job_files import qeval, write_job
+from tests.cli.job_files import qeval, qeval_entry, write_job
 
 ROOT = typer.main.get_command(app)
 
@@ -31,8 +31,8 @@ ALL = sorted(commands(ROOT))
 @pytest.fixture(scope="module")
 def finished(tmp_path_factory: pytest.TempPathFactory) -> Path:
     folder = tmp_path_factory.mktemp("job")
-    plan = write_job(folder, {"int8": {"same_as": "fp32"}})
-    assert qeval("run", plan, "--out", folder / "out", "--no-track").exit_code == 0
+    plan = write_job(folder, {"int8": {"same_as": "fp32"}}, n_cases=20)
+    assert qeval("run", plan, "--out", folder / "out", "--no-track", "--report-only").exit_code == 0
     return folder
 
 
@@ -41,14 +41,18 @@ def arguments(command: tuple[str, ...], folder: Path, tmp_path: Path) -> list[ob
     known: dict[tuple[str, ...], list[object]] = {
         ("compare",): [records / "fp32", records / "int8"],
         ("formats",): [],
+        ("grade",): [records / "int8", "--suites", folder / "capitals"],
         ("models", "fetch"): ["no-such-model"],
         ("models", "list"): [],
         ("power",): [],
-        ("run",): [folder / "plan.yaml", "--out", tmp_path / "out", "--no-track"],
+        ("run",): [folder / "plan.yaml", "--out", folder / "out", "--no-track", "--resume"],
         ("schemas",): [tmp_path],
         ("selftest",): ["--out", folder],
         ("suites", "check"): [folder / "capitals"],
+        ("suites", "import"): ["gsm8k", tmp_path / "no-such-file", "--out", tmp_path / "out"],
         ("suites", "list"): [],
+        ("suites", "new"): ["starter", "--out", tmp_path / "starter"],
+        ("suites", "show"): [folder / "capitals"],
         ("track", "push"): [tmp_path / "nothing-here"],
     }
     assert command in known, f"give this test arguments for the new command {' '.join(command)}"
@@ -57,8 +61,8 @@ def arguments(command: tuple[str, ...], folder: Path, tmp_path: Path) -> list[ob
 
 @pytest.mark.parametrize("command", ALL, ids=" ".join)
 def test_the_last_stdout_line_is_json(command: tuple[str, ...], finished: Path, tmp_path: Path) -> None:
-    done = run_apart([*command, *arguments(command, finished, tmp_path), "--json"])
-    json.loads(done.splitlines()[-1])
+    done = qeval_entry(*command, *arguments(command, finished, tmp_path), "--json")
+    json.loads(done.stdout.splitlines()[-1])
 
 
 @pytest.mark.parametrize("command", ALL, ids=" ".join)
@@ -71,15 +75,3 @@ def test_help_has_an_example_and_explains_every_option(command: tuple[str, ...])
         found = found.commands[part]
     for parameter in found.params:
         assert getattr(parameter, "help", None), f"{' '.join(command)} {parameter.name} has no help"
-
-
-def run_apart(parts: list[object]) -> str:
-    """Run as a user does, since errors are turned into exit codes around the command line."""
-    import subprocess
-    import sys
-
-    done = subprocess.run(
-        [sys.executable, "-m", "qeval", *(str(part) for part in parts)], capture_output=True, text=True, check=False
-    )
-    assert done.stdout, done.stderr
-    return done.stdout

@@ -127,7 +127,7 @@ def test_a_finished_run_resumes_without_answering_anything(finished: tuple[Path,
 
 
 def test_a_time_limit_ends_a_variant_and_counts_it_as_missing(tmp_path: Path) -> None:
-    plan = write_job(tmp_path, {"int8": {"same_as": "fp32", "hang_at": "c7"}}, time_limit_s=4)
+    plan = write_job(tmp_path, {"int8": {"same_as": "fp32", "hang_at": "c7"}}, time_limit_s=3)
     done = run(plan, tmp_path / "out", code=5)
     assert "time limit" in done.stderr
 

@@ -89,7 +89,7 @@ def prompts(tenant: str | None = None) -> list[Prompt]:
     return [*made, Prompt("s", lonely, (7,), ""), Prompt("s", lonely, (7, 9, 30), "")]
 
 
-@pytest.mark.parametrize("chunk_tokens", [1, 100, 1024])
+@pytest.mark.parametrize("chunk_tokens", [1, 1024])
 def test_shared_and_plain_reading_give_the_same_answers_in_fp32(monkeypatch: pytest.MonkeyPatch, chunk_tokens: int):
     engine, asked = make_engine(), prompts()
     monkeypatch.setattr(prefill, "CHUNK_TOKENS", chunk_tokens)

@@ -1,4 +1,4 @@
-"""Turns rows of the public BFCL files into tools, expected calls, gold calls and broken ones, for tests."""
+"""Gold answers of the public BFCL files in every call syntax, and broken ones, for tests."""
 
 from __future__ import annotations
 
@@ -8,16 +8,8 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any, NamedTuple
 
-_TYPES = {
-    "dict": "object",
-    "hashmap": "object",
-    "float": "number",
-    "double": "number",
-    "long": "integer",
-    "tuple": "array",
-    "list": "array",
-    "arraylist": "array",
-}
+from qeval.suites.importers.bfcl import expected_calls, tool_of
+
 Gold = list[tuple[str, dict[str, Any]]]
 
 
@@ -39,37 +31,14 @@ def read_rows(folder: Path, category: str) -> list[Row]:
 
 
 def _row(question: dict[str, Any], answer: list[dict[str, Any]]) -> Row:
-    tools = [{"name": tool["name"], "parameters": _schema(tool["parameters"])} for tool in question["function"]]
-    calls, gold = [], []
+    tools = [tool_of(tool) for tool in question["function"]]
+    gold = []
     for call in answer:
         ((name, accepted),) = call.items()
         given = {key: [value for value in values if value != ""] for key, values in accepted.items()}
         optional = [key for key, values in accepted.items() if "" in values]
-        arguments = {key: {"any_of": [_choices(value) for value in values]} for key, values in given.items() if values}
-        calls.append({"name": name, "arguments": arguments, "optional": [key for key in optional if key in arguments]})
         gold.append((name, {key: _first(values[0]) for key, values in given.items() if values and key not in optional}))
-    return Row(question["id"], tools, calls, gold)
-
-
-def _schema(parameter: dict[str, Any]) -> dict[str, Any]:
-    schema: dict[str, Any] = {}
-    kind = str(parameter.get("type", "any")).lower()
-    if kind != "any":
-        schema["type"] = _TYPES.get(kind, kind)
-    if "properties" in parameter:
-        schema["properties"] = {key: _schema(inner) for key, inner in parameter["properties"].items()}
-    if isinstance(parameter.get("items"), dict):
-        schema["items"] = _schema(parameter["items"])
-    if "required" in parameter:
-        schema["required"] = parameter["required"]
-    return schema
-
-
-def _choices(value: Any) -> Any:
-    """Return an accepted value with the lists of accepted values inside objects as choices."""
-    if isinstance(value, dict):
-        return {key: {"any_of": [_choices(item) for item in items]} for key, items in value.items()}
-    return [_choices(item) for item in value] if isinstance(value, list) else value
+    return Row(question["id"], tools, expected_calls(answer), gold)
 
 
 def _first(value: Any) -> Any:

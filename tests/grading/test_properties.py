@@ -29,6 +29,7 @@ _GRADERS: list[dict[str, Any]] = [
     {"kind": "tool_call", "calls": [{"name": "f", "arguments": {"a": 1}}]},
     {"kind": "refusal", "expect": "refuse"},
     {"kind": "language", "lang": "de"},
+    {"kind": "judge", "rubric": "names a city"},
 ]
 _TOOLS = (Tool(name="f", parameters={"type": "object", "properties": {"a": {"type": "integer"}}}),)
 _FRAGMENTS = st.sampled_from(
@@ -47,7 +48,7 @@ _VALUES = st.recursive(
 
 
 @pytest.mark.parametrize("spec", _GRADERS, ids=lambda spec: spec["kind"])
-@settings(max_examples=25, deadline=None)
+@settings(max_examples=25)
 @given(text=_HOSTILE)
 def test_no_text_crashes_a_grader(spec: dict[str, Any], text: str):
     kind, options = check_grader(spec, "x")
@@ -87,7 +88,7 @@ def _in_characters(number: int) -> str:
     return written
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=60)
 @given(value=st.dictionaries(st.text(max_size=4), _VALUES, min_size=1, max_size=3), frame=st.sampled_from([0, 1, 2, 3]))
 def test_json_is_found_in_every_frame(value: dict[str, Any], frame: int):
     text = dumps(value)
@@ -96,7 +97,7 @@ def test_json_is_found_in_every_frame(value: dict[str, Any], frame: int):
     assert [piece.value for piece in found.pieces] == [value]
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=60)
 @given(
     number=st.decimals(min_value=-(10**9), max_value=10**9, places=2), style=st.sampled_from(["en", "de", "fr", "hi"])
 )
@@ -107,14 +108,14 @@ def test_a_number_is_read_back_from_its_languages_style(number: Decimal, style: 
         assert [read.value for read in read_numbers(sentence, style)] == [number]
 
 
-@settings(max_examples=40, deadline=None)
+@settings(max_examples=40)
 @given(text=st.text(max_size=40), language=st.sampled_from([None, "en", "tr", "zh", "ar", "de", "fa"]))
 def test_the_normal_form_is_stable(text: str, language: str | None):
     assert fold(fold(text, language), language) == fold(text, language)
     assert answer_form(text, language) == answer_form(f" {text}\n", language)
 
 
-@settings(max_examples=40, deadline=None)
+@settings(max_examples=40)
 @given(arguments=st.dictionaries(st.text(st.characters(categories=["L"]), min_size=1, max_size=4), _VALUES, max_size=3))
 def test_a_call_is_the_same_in_every_syntax(arguments: dict[str, Any]):
     call = dumps({"name": "tool.run", "arguments": arguments})

@@ -28,7 +28,5 @@ hostile_texts = st.one_of(
     st.lists(st.sampled_from([*_PIECES, *HOSTILE.values()]), max_size=6).map("".join),
 )
 
-steady = settings(deadline=None, derandomize=True)
-"""The same examples on every run, and no limit of time on a busy machine."""
-few = settings(steady, max_examples=25)
+few = settings(max_examples=25)
 """For tests that render a whole report an example."""

@@ -3,7 +3,7 @@ from __future__ import annotations
 from hypothesis import given
 
 from qeval.reporting.diff import word_diff
-from tests.reporting.strategies import hostile_texts, steady
+from tests.reporting.strategies import hostile_texts
 
 
 def text(spans):
@@ -11,7 +11,6 @@ def text(spans):
 
 
 @given(hostile_texts, hostile_texts)
-@steady
 def test_spans_joined_are_the_texts_again(left, right):
     sides = word_diff(left, right)
     assert (text(sides.left), text(sides.right)) == (left, right)

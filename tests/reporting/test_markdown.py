@@ -9,7 +9,7 @@ from markdown_it import MarkdownIt
 from qeval.reporting.markdown import LENGTH_LIMIT, code, fence, prose, render_markdown
 from qeval.reporting.visible import visible
 from tests.reporting.fake import HOSTILE, changed, empty_report, full_report, picked_report, variant, verdict
-from tests.reporting.strategies import few, hostile_texts, steady
+from tests.reporting.strategies import few, hostile_texts
 
 OUR_HTML = re.compile(
     r"<details><summary>[^<>]*<code>[^<>]*</code>[^<>]*</summary>|</details>|<!-- -->|</?sub>|\s", re.ASCII
@@ -37,7 +37,6 @@ def code_texts(text):
 
 
 @given(hostile_texts)
-@steady
 def test_a_fence_holds_whatever_a_model_prints(text):
     shown = visible(text)
     [block, after] = [t for t in parse(f"{fence(shown)}\n\nafter\n") if t.type in {"fence", "inline"}]
@@ -46,7 +45,6 @@ def test_a_fence_holds_whatever_a_model_prints(text):
 
 
 @given(hostile_texts)
-@steady
 def test_a_code_span_fills_exactly_one_cell(text):
     document = f"| a | b |\n| --- | --- |\n| {code(text)} | end |\n"
     cells = [t for t in parse(document) if t.type == "inline"][2:]
@@ -61,7 +59,6 @@ def test_a_backslash_before_a_pipe_does_not_free_the_pipe():
 
 
 @given(hostile_texts)
-@steady
 def test_prose_is_plain_text_to_the_parser(text):
     tokens = list(flat(parse(f"- {prose(text)} .\n")))
     kinds = {t.type for t in tokens} - {"bullet_list_open", "bullet_list_close", "list_item_open", "list_item_close"}

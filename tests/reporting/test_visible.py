@@ -7,11 +7,10 @@ from hypothesis import given
 
 from qeval.reporting.visible import cut, one_line, pieces, visible
 from tests.reporting.fake import HOSTILE
-from tests.reporting.strategies import hostile_texts, steady
+from tests.reporting.strategies import hostile_texts
 
 
 @given(hostile_texts)
-@steady
 def test_visible_text_can_be_written_as_utf8_and_holds_no_control_character(text):
     shown = visible(text)
     shown.encode("utf-8")
@@ -20,19 +19,16 @@ def test_visible_text_can_be_written_as_utf8_and_holds_no_control_character(text
 
 
 @given(hostile_texts)
-@steady
 def test_visible_text_is_left_alone_the_second_time(text):
     assert visible(visible(text)) == visible(text)
 
 
 @given(hostile_texts)
-@steady
 def test_pieces_lose_nothing_but_carriage_returns(text):
     assert "".join(piece.text for piece in pieces(text)) == text.replace("\r\n", "\n").replace("\r", "\n")
 
 
 @given(hostile_texts)
-@steady
 def test_one_line_is_one_line_within_its_limit(text):
     line = one_line(text, 20)
     assert "\n" not in line

@@ -31,7 +31,7 @@ def keys(lap, repeat=0):
     return [key for batch in lap.batches if batch.repeat == repeat for key in batch.keys]
 
 
-@settings(deadline=None, max_examples=12)
+@settings(max_examples=12)
 @given(SUITES, st.integers(1, 5))
 def test_every_case_runs_once_in_whole_clusters_and_every_wave_has_its_share_of_every_suite(suites, cluster):
     laps = plan_laps(prompts_of(suites, cluster), everything, sizes())

@@ -36,11 +36,12 @@ def write(folder: Path, keep_bytes: int | None = None) -> None:
         path.write_bytes(path.read_bytes()[:keep_bytes])
 
 
-def test_a_file_cut_at_any_byte_keeps_exactly_the_whole_batches(tmp_path: Path) -> None:
+def test_a_file_cut_at_a_byte_keeps_exactly_the_whole_batches(tmp_path: Path) -> None:
     write(tmp_path)
     whole = (tmp_path / OUTCOMES_FILE).read_bytes()
     ends = [position + 1 for position, byte in enumerate(whole) if byte == ord("\n")]
-    for cut in range(len(whole) + 1):
+    near_ends = {cut for end in ends for cut in range(end - 3, end + 3)}
+    for cut in sorted({0, len(whole)} | near_ends.intersection(range(len(whole))) | set(range(0, len(whole), 17))):
         (tmp_path / OUTCOMES_FILE).write_bytes(whole[:cut])
         kept = keep_whole_batches(tmp_path, BATCHES)
         lines = sum(end <= cut for end in ends)

@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from qeval.reporting.tracking.names import LONGEST, legal_names
-from tests.reporting.strategies import hostile_texts, steady
+from tests.reporting.strategies import hostile_texts
 
 HANDED = [
     "recall@5",
@@ -67,7 +67,6 @@ def test_names_that_differ_in_case_alone_are_told_apart():
 
 
 @given(names)
-@steady
 def test_any_set_of_names_becomes_legal_and_distinct(given_names):
     found = legal_names(given_names)
     assert len(found) == len(set(given_names))
@@ -75,6 +74,5 @@ def test_any_set_of_names_becomes_legal_and_distinct(given_names):
 
 
 @given(names)
-@steady
 def test_the_order_of_names_does_not_change_them(given_names):
     assert legal_names(given_names) == legal_names(reversed(given_names))

@@ -1,0 +1,88 @@
+"""`qeval suites check`: validate and lint suites without a model."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from qeval.cli.output import Ended, Json, console, print_json
+from qeval.errors import ExitCode
+
+if TYPE_CHECKING:
+    from rich.console import Console
+
+    from qeval.suites.lint import Finding
+    from qeval.suites.load import PlacedSuite
+
+_SHOWN = 20
+
+
+def check(
+    suites: Annotated[list[str], typer.Argument(help="Names of built-in suites, folders or .jsonl files.")],
+    size: Annotated[str, typer.Option(help="smoke, standard or full.")] = "smoke",
+    policy: Annotated[Path | None, typer.Option(help="A policy file. Default: the built-in policy.")] = None,
+    as_json: Json = False,
+) -> None:
+    """Check suites as `qeval run` would before it loads a model, and for what would run and yet mislead.
+
+    Ends with 2 when there is an error: a faulty case, or one that no answer could pass. Warnings alone end with 0:
+    formats nobody checks, equal prompts, limits that cut a right answer, slices too small for the policy's margins.
+
+    **Examples**
+
+    `qeval suites check longdoc`
+
+    `qeval suites check ./my-suite --size standard --policy policy.yaml --json`
+    """
+    from qeval.compare.policy import load_policy
+    from qeval.compare.suite_doubts import suite_doubts
+    from qeval.suites.case import size_called
+    from qeval.suites.lint import Finding, lint
+    from qeval.suites.load import load_placed
+
+    checked = [load_placed(name, size_called(size)) for name in suites]
+    doubts = suite_doubts([placed.suite for placed in checked], load_policy(policy))
+    findings = [*lint(checked), *(Finding(level="warning", text=text) for text in doubts)]
+    target = console(as_json=as_json)
+    _print_findings(findings, target)
+    for placed in checked:
+        _print_suite(placed, findings, target)
+    if as_json:
+        print_json({"suites": [_summary(placed) for placed in checked], "findings": [f.model_dump() for f in findings]})
+    if any(finding.level == "error" for finding in findings):
+        raise Ended(ExitCode.USAGE)
+
+
+def _print_findings(findings: Sequence[Finding], target: Console) -> None:
+    """Print each different finding once, errors first, with the first case it was found in."""
+    kinds: dict[tuple[str, str], list[Finding]] = {}
+    for finding in sorted(findings, key=lambda finding: finding.level):
+        kinds.setdefault((finding.level, finding.text), []).append(finding)
+    for (level, text), same in list(kinds.items())[:_SHOWN]:
+        case = "" if same[0].case is None else f", case '{same[0].case}'"
+        place = "" if same[0].where is None else f"{same[0].where}{case}: "
+        more = f" ({len(same) - 1} more such cases)" if len(same) > 1 else ""
+        target.print(f"{level}: {place}{text}{more}", markup=False, highlight=False, soft_wrap=True)
+    if len(kinds) > _SHOWN:
+        target.print(f"... and {len(kinds) - _SHOWN} more findings; --json has all", markup=False, highlight=False)
+
+
+def _print_suite(placed: PlacedSuite, findings: Sequence[Finding], target: Console) -> None:
+    about = _summary(placed)
+    own = [finding.level for finding in findings if finding.suite == placed.suite.name]
+    said = f"{own.count('error')} errors, {own.count('warning')} warnings" if own else "no faults"
+    target.print(
+        f"{about['name']}: {about['cases']} cases in {about['clusters']} clusters, {said}",
+        markup=False,
+        highlight=False,
+        soft_wrap=True,
+    )
+
+
+def _summary(placed: PlacedSuite) -> dict[str, object]:
+    suite = placed.suite
+    clusters = len({case.cluster or case.id for case in suite.cases})
+    return {"name": suite.name, "cases": len(suite.cases), "clusters": clusters, "digest": suite.digest}

@@ -1,0 +1,148 @@
+"""`qeval suites import`: other people's data, and a product's own logs and traces, as a suite."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+from rich.console import Console
+
+from qeval.cli.output import Json, console, print_json, progress_console
+from qeval.errors import UsageError
+from qeval.suites.importers.base import kinds
+
+if TYPE_CHECKING:
+    from qeval.suites.check import RawCase
+    from qeval.suites.importers.base import Dropped
+    from qeval.suites.importing import Imported
+
+
+def _show_masks(wanted: bool) -> None:
+    if wanted:
+        from qeval.suites.importers._masks import BUILT_IN
+
+        typer.echo(BUILT_IN.read_text(encoding="utf-8"), nl=False)
+        raise typer.Exit
+
+
+def import_(
+    kind: Annotated[str, typer.Argument(help=f"One of: {', '.join(kinds())}.")],
+    source: Annotated[
+        str, typer.Argument(help="File, folder, dataset id or tracking address; see docs/bring-your-own.md.")
+    ],
+    out: Annotated[Path, typer.Option(help="Folder for the suite; new or empty.")],
+    name: Annotated[str | None, typer.Option(help="Name of the suite. Default: of the kind, or of the file.")] = None,
+    lang: Annotated[str | None, typer.Option(help="mgsm, xquad, dataset: language, such as de.")] = None,
+    mapping: Annotated[Path | None, typer.Option(help="dataset: how columns become cases (YAML).")] = None,
+    grader: Annotated[
+        str | None,
+        typer.Option(help="openai-log, mlflow: for answers that prove nothing, as JSON. xquad: exact or contains."),
+    ] = None,
+    experiment: Annotated[str | None, typer.Option(help="mlflow: name of the experiment.")] = None,
+    masks: Annotated[
+        Path | None, typer.Option(help="openai-log, mlflow: further masking rules (YAML); see --show-masks.")
+    ] = None,
+    limit: Annotated[int | None, typer.Option(min=1, help="Keep so many cases, a seeded sample.")] = None,
+    seed: Annotated[int, typer.Option(help="Of the sample.")] = 0,
+    force: Annotated[bool, typer.Option("--force", help="Replace an earlier import in --out.")] = False,
+    show_masks: Annotated[
+        bool,
+        typer.Option("--show-masks", callback=_show_masks, is_eager=True, help="Print the masking rules and exit."),
+    ] = False,
+    as_json: Json = False,
+) -> None:
+    """Make a suite from a public set, a table, a log of requests or traces; secrets in logs and traces are masked.
+
+    **Examples**
+
+    `qeval suites import bfcl data/bfcl --out suites/bfcl --limit 300`
+
+    `qeval suites import dataset faq.csv --mapping map.yaml --out suites/faq`
+
+    `qeval suites import openai-log requests.jsonl --out suites/traffic --masks own-masks.yaml`
+
+    `qeval suites import mlflow sqlite:///mlflow.db --experiment prod --out suites/traces`
+    """
+    from qeval.suites.import_folder import check_out, write_suite
+    from qeval.suites.importers.base import Wanted
+    from qeval.suites.importing import gather
+
+    check_out(out, force=force)
+    wanted = Wanted(source, lang, mapping, _read_grader(grader), experiment, masks)
+    imported = gather(kind, wanted, name, limit, seed, _watch)
+    write_suite(imported, out)
+    _tell(imported, out, console(as_json=as_json))
+    if as_json:
+        print_json(_summary(imported, out))
+
+
+def _read_grader(text: str | None) -> Mapping[str, Any] | None:
+    """Return a grader written as its kind alone or as JSON.
+
+    Raises:
+        UsageError: JSON that is damaged or no object.
+    """
+    from qeval.jsonl import loads
+
+    if text is None or not text.lstrip().startswith("{"):
+        return None if text is None else {"kind": text}
+    try:
+        grader = loads(text)
+    except ValueError as error:
+        raise UsageError(
+            f"--grader: not JSON ({error}). Write it as in a case, such as "
+            """'{"kind": "language", "lang": "de"}', or a kind alone."""
+        ) from error
+    if "kind" not in grader:
+        raise UsageError(
+            "--grader: has no 'kind'. Write it as in a case, such as "
+            """'{"kind": "language", "lang": "de"}'."""
+        )
+    return dict(grader)
+
+
+def _watch(rows: Iterator[RawCase | Dropped], total: int | None) -> Iterator[RawCase | Dropped]:
+    """Show how far a source is read, where standard error is a terminal."""
+    from rich.progress import track
+
+    shown = progress_console()
+    if not shown.is_terminal:
+        return rows
+    return iter(track(rows, "reading", total=total, console=shown, transient=True))
+
+
+def _tell(imported: Imported, out: Path, target: Console) -> None:
+    from qeval.suites.importing import by_reason
+
+    def line(text: str) -> None:
+        target.print(text, markup=False, highlight=False, soft_wrap=True)
+
+    drawn = f", drawn from {imported.valid} with seed {imported.seed}" if len(imported.cases) < imported.valid else ""
+    line(f"{out}: {len(imported.cases)} cases in {imported.clusters} clusters from {imported.rows} rows{drawn}")
+    for reason, n, first in by_reason(imported.dropped):
+        detail = f": {first.detail}" if first.detail else ""
+        line(f"  dropped {n}: {reason} (first: {first.where}{detail})")
+    if imported.masked is not None:
+        counts = ", ".join(f"{rule} {n}" for rule, n in sorted(imported.masked.items())) or "nothing found"
+        line(f"  masked: {counts}")
+    line(f"  licence: {imported.licence or 'not stated beside the source'}")
+    line(f"check it with: qeval suites check {out}")
+
+
+def _summary(imported: Imported, out: Path) -> dict[str, Any]:
+    from qeval.suites.importing import by_reason
+
+    return {
+        "out": str(out),
+        "name": imported.header.name,
+        "rows": imported.rows,
+        "cases": len(imported.cases),
+        "clusters": imported.clusters,
+        "valid": imported.valid,
+        "seed": imported.seed,
+        "dropped": {reason: n for reason, n, _ in by_reason(imported.dropped)},
+        "masked": dict(imported.masked) if imported.masked is not None else None,
+        "licence": imported.licence,
+    }

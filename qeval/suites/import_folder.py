@@ -1,0 +1,104 @@
+"""An imported suite as a folder: suite.yaml, cases.jsonl, and a README that says what became of every row."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import yaml
+
+from qeval.errors import UsageError
+from qeval.jsonl import dumps, write_atomic
+from qeval.suites.importing import Imported, by_reason, source_name
+from qeval.suites.load import CASES_FILE, HEADER_FILE
+
+README = "README.md"
+_MARK = "<!-- written by `qeval suites import "
+_MASK_WARNING = (
+    "Different values in each case, by rule. Names of people, postal addresses and the like are not found by rules: "
+    "read the cases before you pass them on."
+)
+_FILES = frozenset({README, CASES_FILE, HEADER_FILE})
+
+
+def check_out(out: Path, *, force: bool) -> None:
+    """Refuse a place whose content would be lost.
+
+    Raises:
+        UsageError: a file, or a folder with something in it, unless that is an earlier import and `force` is given.
+    """
+    if out.exists() and not out.is_dir():
+        raise UsageError(f"{out}: is a file. Give a new folder with --out.")
+    there = sorted(path.name for path in out.iterdir()) if out.is_dir() else []
+    if not there:
+        return
+    readme = out / README
+    earlier = set(there) <= _FILES and readme.is_file() and readme.read_text(encoding="utf-8").startswith(_MARK)
+    if not earlier:
+        raise UsageError(f"{out}: holds {there[0]}, which is no earlier import. Give a new folder with --out.")
+    if not force:
+        raise UsageError(f"{out}: holds an earlier import. Give another --out, or --force to replace it.")
+
+
+def write_suite(imported: Imported, out: Path) -> None:
+    """Write the suite's folder; each file appears whole."""
+    header = yaml.safe_dump(
+        imported.header.model_dump(mode="json", exclude_defaults=True), sort_keys=False, allow_unicode=True, width=120
+    )
+    write_atomic(out / CASES_FILE, "".join(f"{dumps(case, sort=False)}\n" for case in imported.cases))
+    write_atomic(out / HEADER_FILE, header)
+    write_atomic(out / README, readme_of(imported))
+
+
+def readme_of(imported: Imported) -> str:
+    """Return the README: source, licence, counts, what was dropped and why, what was masked."""
+    parts = [
+        f"{_MARK}{imported.kind}`; --force replaces it -->\n# {imported.header.name}\n",
+        f"**stands for** {imported.header.description}\n",
+        _facts(imported),
+        _section("What the importer did", [f"- {note}" for note in imported.notes]),
+        _section("Not taken over", _dropped(imported)),
+        _section("Masked", _masked(imported)),
+    ]
+    return "\n".join(filter(None, parts))
+
+
+def _facts(imported: Imported) -> str:
+    drawn = (
+        f", a sample of {imported.valid} drawn with seed {imported.seed}"
+        if len(imported.cases) < imported.valid
+        else ""
+    )
+    rows = [
+        ("source", f"`{source_name(imported.source)}`, read as {imported.kind}"),
+        ("licence", imported.licence or "not stated beside the source; look it up before you pass the cases on"),
+        ("rows read", f"{imported.rows}"),
+        ("cases", f"{len(imported.cases)}{drawn}"),
+        ("clusters", f"{imported.clusters}"),
+    ]
+    return "\n".join(["| | |", "|---|---|", *(f"| {name} | {_cell(text)} |" for name, text in rows), ""])
+
+
+def _dropped(imported: Imported) -> list[str]:
+    if not imported.dropped:
+        return ["Every row became a case."]
+    rows = [
+        f"| {n} | {_cell(reason)} | {_cell(f'{first.where}: {first.detail}' if first.detail else first.where)} |"
+        for reason, n, first in by_reason(imported.dropped)
+    ]
+    return ["| rows | why | first |", "|---|---|---|", *rows]
+
+
+def _masked(imported: Imported) -> list[str]:
+    if imported.masked is None:
+        return []
+    rows = [f"| {rule.name} | {imported.masked.get(rule.name, 0)} | {_cell(rule.hides)} |" for rule in imported.rules]
+    return [_MASK_WARNING, "", "| rule | values | hides |", "|---|---|---|", *rows]
+
+
+def _section(title: str, lines: list[str]) -> str:
+    return "\n".join([f"## {title}\n", *lines, ""]) if lines else ""
+
+
+def _cell(text: str, limit: int = 300) -> str:
+    flat = " ".join(text.split()).replace("|", "\\|")
+    return flat if len(flat) <= limit else f"{flat[:limit]}..."

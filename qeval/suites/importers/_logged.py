@@ -1,0 +1,132 @@
+"""A call that a product made and logged, as a case: what was asked, and what follows from the answer it got."""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Mapping
+from typing import Any, NamedTuple
+
+from qeval.grading import check_grader
+from qeval.jsonl import dumps
+from qeval.suites.check import RawCase
+from qeval.suites.importers._templates import RowError, fill_value
+from qeval.suites.importers._turns import (
+    TurnError,
+    calls_of,
+    message_of,
+    messages_of,
+    schema_of,
+    tools_of,
+    with_schema_told,
+)
+from qeval.suites.importers.base import Dropped
+
+MAX_NEW_TOKENS = 1024
+NOTES = (
+    "Expected is what the logged answer proves: its tool calls; no call, where tools were offered and it was text; "
+    "valid JSON, where a JSON Schema was asked for. Any other answer needs --grader.",
+    "A JSON Schema of `response_format` is told in the system text, since other engines do not enforce it.",
+    "Neighbouring messages of one role are joined. Temperature and other sampling settings are not taken over: a plan "
+    "says how variants decode.",
+    "Cases that begin with the same user message (one conversation) are one cluster.",
+)
+_NOTHING_FOLLOWS = "no expectation follows from a text answer"
+_ADVICE = """give --grader, such as --grader '{"kind": "exact", "value": "{{ answer }}"}' for labels"""
+
+
+class Logged(NamedTuple):
+    """One logged call, in whatever form its messages have."""
+
+    where: str
+    id: str | None
+    request: Mapping[str, Any]
+    """With `messages`, and where there are any `tools` (or `functions`), `response_format`, `max_tokens`, `model`."""
+    answer: Mapping[str, Any] | None
+    """The assistant's message, or None where it was not logged."""
+    finish: str | None = None
+    """Why the answer ended, as the endpoint said it."""
+
+
+def check_fallback(grader: Mapping[str, Any] | None) -> None:
+    """Check `--grader` before a log is read; one that holds a template is checked on each case.
+
+    Raises:
+        UsageError: unknown kind, or options that the grader refuses.
+    """
+    if grader is not None and "{{" not in dumps(grader):
+        check_grader(grader, "--grader")
+
+
+def case_of(logged: Logged, grader: Mapping[str, Any] | None) -> RawCase | Dropped:
+    """Return the case of a logged call, or why it is none.
+
+    Args:
+        logged: the call.
+        grader: for answers from which no expectation follows; `{{ answer }}` in it is the logged text.
+    """
+    request = logged.request
+    try:
+        messages = messages_of(request.get("messages"))
+        answer = logged.answer
+        if answer is None and messages[-1]["role"] == "assistant":
+            # Files for fine-tuning hold the answer as the last message.
+            answer = messages.pop()
+        tools = tools_of(request.get("tools") or request.get("functions"))
+        schema = schema_of(request.get("response_format"))
+        expected = _expectation(logged, answer, tools, schema, grader)
+    except (TurnError, RowError) as error:
+        return Dropped(logged.where, str(error))
+    if isinstance(expected, Dropped):
+        return expected
+    if not messages:
+        return Dropped(logged.where, "no message before the answer")
+    case: dict[str, Any] = {
+        "messages": messages if schema is None else with_schema_told(messages, schema),
+        "graders": [expected[1]],
+        "tags": {"expects": expected[0]},
+        "cluster": _conversation(messages),
+    }
+    if tools:
+        case["tools"] = tools
+    if schema is not None:
+        case["response_schema"] = schema
+    return RawCase(logged.where, {**case, **_rest(logged)})
+
+
+def _rest(logged: Logged) -> dict[str, Any]:
+    """Return what the case takes over where it is there: id and limit of tokens."""
+    rest: dict[str, Any] = {"id": logged.id} if logged.id else {}
+    limit = logged.request.get("max_completion_tokens") or logged.request.get("max_tokens")
+    if isinstance(limit, int) and limit > 0:
+        rest["max_new_tokens"] = limit
+    return rest
+
+
+def _expectation(
+    logged: Logged,
+    answer: Mapping[str, Any] | None,
+    tools: list[dict[str, Any]],
+    schema: dict[str, Any] | None,
+    grader: Mapping[str, Any] | None,
+) -> tuple[str, dict[str, Any]] | Dropped:
+    """Return what the case expects, by name, and its grader."""
+    calls = calls_of(answer) if answer is not None else []
+    text = message_of({**answer, "role": "assistant"})["content"] if answer is not None else ""
+    if calls:
+        return "tool_call", {"kind": "tool_call", "calls": calls}
+    if logged.finish in {"length", "content_filter", "max_tokens"} and grader is None:
+        return Dropped(logged.where, f"the logged answer is not whole ({logged.finish})", _ADVICE)
+    if schema is not None:
+        return "json", {"kind": "json_schema", "schema": schema}
+    if tools and text.strip():
+        return "no_call", {"kind": "tool_call", "calls": []}
+    if grader is None:
+        reason = _NOTHING_FOLLOWS if text.strip() else "no answer was logged, and no JSON Schema was asked for"
+        return Dropped(logged.where, reason, _ADVICE)
+    filled = fill_value(dict(grader), {"answer": text} if text.strip() else {})
+    return str(grader["kind"]), filled
+
+
+def _conversation(messages: list[dict[str, Any]]) -> str:
+    first = next((message["content"] for message in messages if message["role"] == "user"), "")
+    return f"conversation-{hashlib.sha256(dumps(first).encode()).hexdigest()[:12]}"

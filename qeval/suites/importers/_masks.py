@@ -1,0 +1,232 @@
+"""Masking of secrets and personal data: rules from YAML, one placeholder a value within a case.
+
+Written here, since no kept library fits: presidio brings spaCy and a language model for what are patterns and
+checksums, scrubadub and detect-secrets have had no release for two years, and none keeps one placeholder for a value
+through prompt, arguments and expectation.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from functools import partial
+from ipaddress import ip_address
+from pathlib import Path
+from typing import Any, Literal, NamedTuple
+
+import regex
+from pydantic import Field, field_validator
+
+from qeval.errors import UsageError
+from qeval.jsonl import dumps
+from qeval.strict import Strict, load_yaml
+
+BUILT_IN = Path(__file__).with_name("masks.yaml")
+_TIMEOUT_S = 1.0
+_PLACEHOLDER = regex.compile(r"<[A-Z][A-Z0-9_]*_\d+>")
+_SHORTEST_REPEATED = 6
+"""Shortest value that is also looked for where no rule finds it; shorter ones would be found inside words."""
+_SHORTEST_NUMBER = 7
+"""Fewest digits of a JSON number that is held against the rules."""
+
+
+class CannotMaskError(ValueError):
+    """A case holds what no placeholder can replace; the message is the reason."""
+
+
+class Rule(Strict):
+    """One kind of value to replace; see the head of masks.yaml."""
+
+    name: str = Field(pattern=r"^[A-Z][A-Z0-9_]*$")
+    hides: str = ""
+    pattern: str = Field(min_length=1)
+    keys: str | None = None
+    check: Literal["luhn", "iban", "ip", "phone"] | None = None
+    alike: Literal["text", "letters", "digits"] = "text"
+
+    @field_validator("pattern", "keys")
+    @classmethod
+    def _is_a_pattern(cls, value: str | None) -> str | None:
+        try:
+            matches_nothing = value is not None and regex.compile(value).search("") is not None
+        except regex.error as error:
+            raise ValueError(f"not a pattern of the regex package: {error}") from error
+        if matches_nothing:
+            raise ValueError("matches an empty text, so it would match everywhere")
+        return value
+
+
+class Rules(Strict):
+    """The content of a file of rules."""
+
+    rules: tuple[Rule, ...]
+
+
+def load_rules(extra: Path | None) -> tuple[Rule, ...]:
+    """Return a person's rules, then the built-in ones whose names they do not take.
+
+    Raises:
+        UsageError: the file is faulty, or names a rule twice.
+    """
+    built_in = load_yaml(Rules, BUILT_IN).rules
+    own = load_yaml(Rules, extra).rules if extra is not None else ()
+    names = [rule.name for rule in own]
+    twice = [name for name in names if names.count(name) > 1]
+    if twice:
+        raise UsageError(f"{extra}: two rules are called {twice[0]}. Rename one.")
+    return (*own, *(rule for rule in built_in if rule.name not in names))
+
+
+class Masked(NamedTuple):
+    """A value without what the rules hide."""
+
+    value: Any
+    counts: Counter[str]
+    """Rule -> different values that were replaced."""
+
+
+def mask(value: Any, rules: Sequence[Rule]) -> Masked:  # noqa: ANN401 - any JSON value
+    """Replace what the rules find in all texts of one case, keys included.
+
+    The same value gets the same placeholder everywhere, and is replaced as well where no rule would find it (a
+    password repeated without the word before it).
+
+    Raises:
+        CannotMaskError: a rule took too long, or finds its like in a JSON number.
+    """
+    masker = _Masker(rules, set(_PLACEHOLDER.findall(dumps(value))))
+    masked = masker.repeated(masker.by_rules(value))
+    return Masked(masked, Counter(rule for rule, _ in masker.names))
+
+
+class _Masker:
+    """The placeholders of one case."""
+
+    def __init__(self, rules: Sequence[Rule], taken: set[str]) -> None:
+        self.rules = rules
+        self.taken = taken
+        """Placeholders that the source holds already; they keep their meaning."""
+        self.names: dict[tuple[str, str], str] = {}
+        self.found: dict[str, str] = {}
+        """Value as it was written -> placeholder; without words, which "password: required" would spread."""
+
+    def by_rules(self, value: Any) -> Any:  # noqa: ANN401 - any JSON value
+        if isinstance(value, str):
+            return self._text(value)
+        if isinstance(value, Mapping):
+            return {self._text(key): self._field(key, item) for key, item in value.items()}
+        if isinstance(value, list | tuple):
+            return [self.by_rules(item) for item in value]
+        if isinstance(value, int | float) and not isinstance(value, bool):
+            self._refuse_number(str(value))
+        return value
+
+    def repeated(self, value: Any) -> Any:  # noqa: ANN401 - any JSON value
+        if isinstance(value, str):
+            return self._repeated_text(value)
+        if isinstance(value, Mapping):
+            return {key: self.repeated(item) for key, item in value.items()}
+        return [self.repeated(item) for item in value] if isinstance(value, list) else value
+
+    def _text(self, text: str) -> str:
+        for rule in self.rules:
+            with _in_time(rule):
+                text = _compiled(rule.pattern).sub(partial(self._replaced, rule), text, timeout=_TIMEOUT_S)
+        return text
+
+    def _repeated_text(self, text: str) -> str:
+        for value in sorted(self.found, key=len, reverse=True):
+            if len(value) >= _SHORTEST_REPEATED and value in text:
+                whole = rf"(?<![\p{{L}}\p{{N}}]){regex.escape(value)}(?![\p{{L}}\p{{N}}])"
+                text = regex.sub(whole, self.found[value], text)
+        return text
+
+    def _field(self, key: str, item: Any) -> Any:  # noqa: ANN401 - any JSON value
+        if not isinstance(item, str) or not item or _PLACEHOLDER.fullmatch(item):
+            return self.by_rules(item)
+        for rule in self.rules:
+            with _in_time(rule):
+                if rule.keys is not None and _compiled(rule.keys).fullmatch(key, timeout=_TIMEOUT_S):
+                    self.found[item] = self._placeholder(rule, item)
+                    return self.found[item]
+        return self.by_rules(item)
+
+    def _replaced(self, rule: Rule, found: regex.Match[str]) -> str:
+        whole = found[0]
+        value = found.groupdict().get("value") or whole
+        genuine = _CHECKS[rule.check](value) if rule.check else value
+        if not genuine or _PLACEHOLDER.search(value):
+            return whole
+        start = whole.rindex(value)
+        placeholder = self._placeholder(rule, genuine)
+        if not genuine.isalpha():
+            self.found[genuine] = placeholder
+        return f"{whole[:start]}{placeholder}{whole[start + len(genuine) :]}"
+
+    def _placeholder(self, rule: Rule, value: str) -> str:
+        key = (rule.name, _ALIKE[rule.alike](value))
+        if key not in self.names:
+            number = sum(name == rule.name for name, _ in self.names) + 1
+            while f"<{rule.name}_{number}>" in self.taken:
+                number += 1
+            self.names[key] = f"<{rule.name}_{number}>"
+            self.taken.add(self.names[key])
+        return self.names[key]
+
+    def _refuse_number(self, digits: str) -> None:
+        if len(digits) >= _SHORTEST_NUMBER and self._text(digits) != digits:
+            raise CannotMaskError("a JSON number in it would have to be masked, and no placeholder is a number")
+
+
+@contextmanager
+def _in_time(rule: Rule) -> Iterator[None]:
+    try:
+        yield
+    except TimeoutError as error:
+        raise CannotMaskError(f"the masking rule {rule.name} takes over {_TIMEOUT_S:.0f} s on it") from error
+
+
+def _compiled(pattern: str) -> regex.Pattern[str]:
+    return regex.compile(pattern)  # the package keeps what it compiled
+
+
+def _luhn(text: str) -> str:
+    """Return the text where its digits end in the check digit of ISO/IEC 7812-1, else nothing."""
+    digits = [int(char) for char in reversed(text) if char.isdigit()]
+    doubled = [digit if place % 2 == 0 else sum(divmod(2 * digit, 10)) for place, digit in enumerate(digits)]
+    return text if sum(doubled) % 10 == 0 and any(digits) else ""
+
+
+def _iban(text: str) -> str:
+    """Return the part of the text that is an IBAN by ISO 13616: it may be followed by other words in capitals."""
+    for end in _ends(text):
+        compact = text[:end].replace(" ", "").replace("-", "")
+        if 15 <= len(compact) <= 34 and int("".join(str(int(c, 36)) for c in compact[4:] + compact[:4])) % 97 == 1:
+            return text[:end]
+    return ""
+
+
+def _ends(text: str) -> Iterator[int]:
+    yield len(text)
+    yield from (place for place in range(len(text) - 1, 0, -1) if text[place] in " -")
+
+
+def _ip(text: str) -> str:
+    try:
+        address = ip_address(text)
+    except ValueError:
+        return ""
+    return "" if address.is_loopback or address.is_unspecified or not any(c.isdigit() for c in text) else text
+
+
+def _phone(text: str) -> str:
+    return text if 8 <= sum(char.isdigit() for char in text) <= 15 else ""
+
+
+_CHECKS: dict[str, Callable[[str], str]] = {"luhn": _luhn, "iban": _iban, "ip": _ip, "phone": _phone}
+_ALIKE: dict[str, Callable[[str], str]] = {
+    "text": str,
+    "letters": str.casefold,
+    "digits": lambda text: "".join(char for char in text if char.isdigit()),
+}

@@ -1,0 +1,154 @@
+"""Traces of an MLflow store: each span of a chat model becomes a case, as a logged call does."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+from qeval.errors import UsageError, did_you_mean
+from qeval.suites.check import RawCase
+from qeval.suites.importers._logged import MAX_NEW_TOKENS, NOTES, Logged, case_of, check_fallback
+from qeval.suites.importers._origin import without_login
+from qeval.suites.importers.base import Dropped, Reading, Wanted
+
+SOURCE = "a tracking address: sqlite:///PATH/mlflow.db, or http(s)://HOST:PORT"
+TAKES = frozenset({"grader", "experiment", "masks"})
+_MODEL_SPANS = frozenset({"CHAT_MODEL", "LLM"})
+_PAGE = 100
+_SETTINGS = {
+    "MLFLOW_DISABLE_TELEMETRY": "true",
+    "MLFLOW_LOGGING_LEVEL": "ERROR",
+    "MLFLOW_HTTP_REQUEST_TIMEOUT": "30",
+    "MLFLOW_HTTP_REQUEST_MAX_RETRIES": "2",
+}
+
+
+def read(wanted: Wanted) -> Reading:
+    """Read the traces of one experiment.
+
+    Raises:
+        UsageError: the store cannot be opened, has no such experiment (the message names those there are), or
+            `--grader` cannot be used.
+    """
+    check_fallback(wanted.grader)
+    _check_file(wanted.source)
+    return Reading(
+        _cases(wanted.source, wanted.experiment, wanted.grader),
+        name="mlflow-traces",
+        description="Requests that a product made, from its traces in MLflow.",
+        max_new_tokens=MAX_NEW_TOKENS,
+        notes=NOTES,
+    )
+
+
+def _check_file(uri: str) -> None:
+    """Refuse a database file that is not there: opening it would create it."""
+    if "://" not in uri:
+        raise UsageError(f"{without_login(uri)}: no tracking address. Give {SOURCE}.")
+    scheme, _, path = uri.partition(":///")
+    if scheme.startswith("sqlite") and not Path(path).is_file():
+        raise UsageError(f"{without_login(uri)}: there is no file {path}.")
+
+
+def _cases(uri: str, experiment: str | None, grader: Mapping[str, Any] | None) -> Iterator[RawCase | Dropped]:
+    with _quiet():
+        from mlflow import MlflowClient
+        from mlflow.exceptions import MlflowException
+        from sqlalchemy.exc import SQLAlchemyError
+
+        try:
+            client = MlflowClient(tracking_uri=uri)
+            for trace in _traces(client, _experiment_id(client, uri, experiment)):
+                yield from _of_trace(trace, grader)
+        except (MlflowException, SQLAlchemyError, OSError) as error:
+            raise UsageError(f"{without_login(uri)}: its traces cannot be read ({error}).") from error
+
+
+@contextmanager
+def _quiet() -> Iterator[None]:
+    before = {name: os.environ.get(name) for name in _SETTINGS}
+    os.environ.update(_SETTINGS)
+    try:
+        yield
+    finally:
+        for name, value in before.items():
+            if value is None:
+                os.environ.pop(name, None)
+            else:
+                os.environ[name] = value
+
+
+def _experiment_id(client: Any, uri: str, name: str | None) -> str:  # noqa: ANN401 - mlflow's client
+    ids = {experiment.name: str(experiment.experiment_id) for experiment in client.search_experiments()}
+    if name is None and len(ids) > 1:
+        ids.pop("Default", None)
+    chosen = name if name is not None else next(iter(ids), None) if len(ids) == 1 else None
+    if chosen in ids:
+        return ids[str(chosen)]
+    there = ", ".join(sorted(ids)) or "none"
+    if name is None:
+        raise UsageError(f"{without_login(uri)}: which experiment? Name one with --experiment: {there}.")
+    raise UsageError(f"{without_login(uri)}: no experiment '{name}'.{did_you_mean(name, ids)} There is {there}.")
+
+
+def _traces(client: Any, experiment_id: str) -> Iterator[Any]:  # noqa: ANN401 - mlflow's client
+    token = None
+    while True:
+        page = client.search_traces(
+            locations=[experiment_id], max_results=_PAGE, order_by=["timestamp_ms ASC"], page_token=token
+        )
+        yield from page
+        token = page.token
+        if not token:
+            return
+
+
+def _of_trace(trace: Any, grader: Mapping[str, Any] | None) -> Iterator[RawCase | Dropped]:  # noqa: ANN401
+    spans = [span for span in trace.data.spans if span.span_type in _MODEL_SPANS]
+    where = f"trace {trace.info.trace_id}"
+    if not spans:
+        yield Dropped(where, "no span of a chat model in the trace", "types CHAT_MODEL and LLM are read")
+    # One model call is often traced twice, by the framework and by the client inside it: the inner one counts.
+    outer = {span.parent_id for span in spans}
+    for span in spans:
+        if span.span_id not in outer:
+            yield _of_span(span, f"{where}, span {span.name}", grader)
+
+
+def _of_span(span: Any, where: str, grader: Mapping[str, Any] | None) -> RawCase | Dropped:  # noqa: ANN401
+    if span.status is not None and str(span.status.status_code).endswith("ERROR"):
+        return Dropped(where, "the logged call failed")
+    inputs = span.inputs if isinstance(span.inputs, Mapping) else {"messages": span.inputs}
+    options = inputs.get("invocation_params")
+    request = {**(options if isinstance(options, Mapping) else {}), **inputs}
+    if "messages" not in request:
+        request["messages"] = next((request[key] for key in ("prompts", "prompt", "input") if key in request), None)
+    if isinstance(request.get("system"), str) and isinstance(request["messages"], list):
+        request["messages"] = [{"role": "system", "content": request["system"]}, *request["messages"]]
+    if not request.get("tools") and (tools := span.get_attribute("mlflow.chat.tools")):
+        request["tools"] = tools
+    answer, finish = _answer(span.outputs)
+    return case_of(Logged(where, f"{span.trace_id}-{span.span_id}", request, answer, finish), grader)
+
+
+def _answer(outputs: Any) -> tuple[Mapping[str, Any] | None, str | None]:  # noqa: ANN401 - any JSON value
+    """Return the assistant's message and why it ended: chat-completions, Anthropic, LangChain, or a text."""
+    if isinstance(outputs, str):
+        return {"content": outputs}, None
+    if isinstance(outputs, list):
+        return _answer(outputs[-1]) if outputs else (None, None)
+    if not isinstance(outputs, Mapping):
+        return None, None
+    for key in ("choices", "generations", "messages"):
+        if isinstance(outputs.get(key), list) and outputs[key]:
+            first = outputs[key][-1 if key == "messages" else 0]
+            answer, finish = _answer(first)
+            return answer, finish or (first.get("finish_reason") if isinstance(first, Mapping) else None)
+    if isinstance(outputs.get("message"), Mapping):
+        return outputs["message"], outputs.get("finish_reason")
+    if "content" in outputs or "tool_calls" in outputs:
+        return outputs, outputs.get("stop_reason")
+    return ({"content": outputs["text"]}, None) if isinstance(outputs.get("text"), str) else (None, None)

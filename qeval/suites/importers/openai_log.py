@@ -1,0 +1,90 @@
+"""Logs of the chat-completions format: request bodies, requests with responses, batch files, files for fine-tuning."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+from qeval.suites.check import RawCase
+from qeval.suites.importers._lines import Found, json_rows
+from qeval.suites.importers._logged import MAX_NEW_TOKENS, NOTES, Logged, case_of, check_fallback
+from qeval.suites.importers._origin import files_of, licence_of
+from qeval.suites.importers.base import Dropped, Reading, Wanted
+
+SOURCE = "a .jsonl file of chat-completions requests, with or without responses, or a folder of them"
+TAKES = frozenset({"grader", "masks"})
+
+
+def read(wanted: Wanted) -> Reading:
+    """Read logged calls; in a folder, batch outputs find their inputs by `custom_id`.
+
+    Raises:
+        UsageError: no such file, or `--grader` cannot be used.
+    """
+    check_fallback(wanted.grader)
+    return Reading(
+        _cases(files_of(wanted.source, "*.jsonl", SOURCE), wanted.grader),
+        name="openai-log",
+        description="Requests that a product made, from its own log.",
+        max_new_tokens=MAX_NEW_TOKENS,
+        licence=licence_of(wanted.source),
+        notes=NOTES,
+    )
+
+
+def _cases(files: Sequence[Path], grader: Mapping[str, Any] | None) -> Iterator[RawCase | Dropped]:
+    rows = [row for path in files for row in json_rows(path)]
+    apart = {str(row.value["custom_id"]): row.value for row in rows if isinstance(row, Found) and _is_output(row.value)}
+    asked = {str(row.value.get("custom_id")) for row in rows if isinstance(row, Found) and not _is_output(row.value)}
+    for row in rows:
+        if isinstance(row, Dropped):
+            yield row
+        elif not _is_output(row.value):
+            yield _case(row, apart, grader)
+        elif str(row.value["custom_id"]) not in asked:
+            advice = "put the batch's input file into the same folder and give the folder"
+            yield Dropped(row.where, "a response without its request", advice)
+
+
+def _is_output(row: Mapping[str, Any]) -> bool:
+    """Return whether a row is a line of a batch's output: a response that names its request."""
+    return "custom_id" in row and "response" in row and not {"request", "body", "messages"} & set(row)
+
+
+def _case(row: Found, apart: Mapping[str, Mapping[str, Any]], grader: Mapping[str, Any] | None) -> RawCase | Dropped:
+    value = row.value
+    request = next((value[key] for key in ("request", "body") if isinstance(value.get(key), Mapping)), value)
+    request = request["body"] if isinstance(request.get("body"), Mapping) else request
+    if "messages" not in request:
+        detail = "log chat-completions, or map the columns with `dataset`" if "input" in request else ""
+        return Dropped(row.where, "no 'messages' in the request", detail)
+    output = apart.get(str(value.get("custom_id")), value)
+    response = output.get("response")
+    response = response["body"] if isinstance(response, Mapping) and "body" in response else response
+    status = output["response"].get("status_code", 200) if isinstance(output.get("response"), Mapping) else 200
+    if output.get("error") or status >= 400 or (isinstance(response, Mapping) and response.get("error")):
+        return Dropped(row.where, "the logged call failed")
+    identity = (
+        value.get("custom_id") or value.get("id") or (response or {}).get("id")
+        if not isinstance(response, str)
+        else None
+    )
+    answer, finish = _answer(response)
+    if response and answer is None:
+        return Dropped(
+            row.where, "no message in the response", "pieces of a stream must be joined before they are logged"
+        )
+    return case_of(Logged(row.where, str(identity) if identity else None, request, answer, finish), grader)
+
+
+def _answer(response: object) -> tuple[Mapping[str, Any] | None, str | None]:
+    """Return the assistant's message and why it ended; of several choices the first."""
+    if isinstance(response, str):
+        return {"content": response}, None
+    if not isinstance(response, Mapping):
+        return None, None
+    choices = response.get("choices")
+    choice = choices[0] if isinstance(choices, list) and choices and isinstance(choices[0], Mapping) else {}
+    message = choice.get("message", response if "content" in response or "tool_calls" in response else None)
+    return (message if isinstance(message, Mapping) else None), choice.get("finish_reason")

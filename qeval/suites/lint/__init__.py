@@ -1,0 +1,34 @@
+"""What is valid in a suite and yet not meant: expectations that no answer meets, prompts twice, unknown formats.
+
+Loading a suite refuses what cannot be used at all; here is what can be run and would mislead. One file a kind of
+finding, each a function from cases to findings.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from qeval.suites.lint.expectations import expectation_flaws
+from qeval.suites.lint.finding import Finding as Finding
+from qeval.suites.lint.finding import Flaw
+from qeval.suites.lint.limits import limit_flaws
+from qeval.suites.lint.prompts import equal_prompts
+from qeval.suites.lint.schemas import format_flaws
+from qeval.suites.lint.stops import stop_flaws
+from qeval.suites.load import PlacedSuite
+
+
+def lint(suites: Sequence[PlacedSuite]) -> list[Finding]:
+    """Return what is doubtful in suites, in the order of their cases."""
+    return [finding for placed in suites for finding in _lint_one(placed)]
+
+
+def _lint_one(placed: PlacedSuite) -> list[Finding]:
+    # Cases of a generated suite share few schemas; each is walked once.
+    known: dict[str, tuple[Flaw, ...]] = {}
+    found = [
+        Finding(level=flaw.level, suite=placed.suite.name, case=case.id, where=where, text=flaw.text)
+        for case, where in zip(placed.suite.cases, placed.places, strict=True)
+        for flaw in (*format_flaws(case, known), *expectation_flaws(case), *limit_flaws(case), *stop_flaws(case))
+    ]
+    return [*found, *equal_prompts(placed)]

@@ -1,0 +1,55 @@
+"""`qeval suites import`: a folder that `suites check` accepts, and errors that say what to write."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+
+from tests.cli.job_files import qeval_entry
+
+PROBLEMS = '{"question": "1+1?", "answer": "#### 2"}\n{"question": "x", "answer": "y"}\n'
+
+
+@pytest.fixture
+def source(tmp_path: Path) -> Path:
+    path = tmp_path / "test.jsonl"
+    path.write_text(PROBLEMS)
+    return path
+
+
+def test_an_import_is_told_written_and_accepted(source: Path, tmp_path: Path) -> None:
+    done = qeval_entry("suites", "import", "gsm8k", source, "--out", tmp_path / "out", "--name", "own", "--json")
+    assert done.returncode == 0, done.stderr
+    told = json.loads(done.stdout.splitlines()[-1])
+    assert (told["rows"], told["cases"], told["name"], told["masked"]) == (2, 1, "own", None)
+    assert told["dropped"] == {"no gold number: the answer has no '####'": 1}
+    assert "dropped 1: no gold number" in done.stderr
+    assert qeval_entry("suites", "check", tmp_path / "out").returncode == 0
+    again = qeval_entry("suites", "import", "gsm8k", source, "--out", tmp_path / "out")
+    assert (again.returncode, "--force to replace it" in again.stderr) == (2, True)
+
+
+def test_help_lists_the_kinds_and_the_rules_can_be_seen(tmp_path: Path) -> None:
+    helped = qeval_entry("suites", "import", "--help").stdout
+    assert all(kind in helped for kind in ("bfcl", "openai-log", "mlflow", "dataset"))
+    shown = qeval_entry("suites", "import", "--show-masks")
+    assert (shown.returncode, "name: EMAIL" in shown.stdout) == (0, True)
+
+
+@pytest.mark.parametrize(
+    ("arguments", "said"),
+    [
+        (("--grader", "{"), "--grader: not JSON"),
+        (("--grader", "{}"), "--grader: has no 'kind'"),
+        (("--grader", "exact"), "'value' or 'values'"),
+        (("--name", "My Suite"), "key 'name'"),
+    ],
+)
+def test_a_slip_is_told(tmp_path: Path, arguments: tuple[str, ...], said: str) -> None:
+    log = tmp_path / "log.jsonl"
+    log.write_text('{"messages": [{"role": "user", "content": "x"}]}\n')
+    done = qeval_entry("suites", "import", "openai-log", log, "--out", tmp_path / "out", *arguments)
+    assert (done.returncode, said in done.stderr) == (2, True), done.stderr
+    assert not (tmp_path / "out").exists()

@@ -1,0 +1,111 @@
+"""Masking: what is hidden and what is left, one placeholder a value, and nothing unmasked where a rule fails."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from qeval.errors import UsageError
+from qeval.jsonl import dumps
+from qeval.strict import read_yaml
+from qeval.suites.importers._masks import CannotMaskError, Rule, load_rules, mask
+
+RULES = load_rules(None)
+ROWS = read_yaml(Path(__file__).with_name("masks.yaml"))
+
+
+@pytest.mark.parametrize("row", ROWS, ids=lambda row: f"{row['rule']}: {row['text'][:40]}")
+def test_a_rule_hides_and_leaves_what_it_should(row):
+    assert mask(row["text"], RULES).value == row["gives"]
+
+
+def test_every_rule_has_rows_that_hide():
+    assert {row["rule"] for row in ROWS if "<" in row["gives"]} == {rule.name for rule in RULES}
+
+
+def test_one_value_has_one_placeholder_in_prompt_arguments_and_expectation():
+    case = {
+        "messages": [{"role": "user", "content": "Call +49 170 1234567, write to ANN@x.org and bob@x.org."}],
+        "graders": [{"arguments": {"phone": "+491701234567", "to": ["bob@x.org", "ann@x.org"], "ann@x.org": 1}}],
+    }
+    masked, counts = mask(case, RULES)
+    assert masked["messages"][0]["content"] == "Call <PHONE_1>, write to <EMAIL_1> and <EMAIL_2>."
+    assert masked["graders"][0]["arguments"] == {
+        "phone": "<PHONE_1>",
+        "to": ["<EMAIL_2>", "<EMAIL_1>"],
+        "<EMAIL_1>": 1,
+    }
+    assert counts == {"PHONE": 1, "EMAIL": 2}
+
+
+def test_a_secret_is_hidden_where_no_rule_would_find_it():
+    case = {"content": "Log in with Tr0ub4dor please", "arguments": {"password": "Tr0ub4dor"}}
+    assert mask(case, RULES).value == {
+        "content": "Log in with <SECRET_1> please",
+        "arguments": {"password": "<SECRET_1>"},
+    }
+
+
+def test_a_word_after_password_is_not_looked_for_elsewhere():
+    schema = {"description": "password: required", "required": ["a"], "type": "object"}
+    assert mask(schema, RULES).value == {**schema, "description": "password: <SECRET_1>"}
+
+
+def test_placeholders_of_the_source_keep_their_meaning():
+    assert mask("<EMAIL_1> wrote to a@x.org", RULES).value == "<EMAIL_1> wrote to <EMAIL_2>"
+
+
+def test_a_number_that_would_have_to_be_masked_refuses_the_case():
+    with pytest.raises(CannotMaskError, match="a JSON number"):
+        mask({"card": 4111111111111111}, RULES)
+    kept = {"n": 20240115, "x": 3.14159265, "ok": True}
+    assert mask(kept, RULES).value == kept
+
+
+def test_a_rule_that_takes_too_long_refuses_the_case():
+    slow = Rule(name="SLOW", pattern="(?:a+b?)+c")
+    with pytest.raises(CannotMaskError, match="SLOW takes over 1 s"):
+        mask("a" * 5_000, [slow])
+
+
+def test_own_rules_come_first_and_take_the_place_of_the_same_name(tmp_path):
+    own = tmp_path / "own.yaml"
+    own.write_text("rules:\n- {name: ORDER, pattern: 'ORD-\\d+'}\n- {name: EMAIL, pattern: '\\S+@corp'}\n")
+    rules = load_rules(own)
+    assert mask("ORD-77 a@corp b@x.org", rules).value == "<ORDER_1> <EMAIL_1> b@x.org"
+    assert len(rules) == len(RULES) + 1
+
+
+@pytest.mark.parametrize(
+    ("rule", "said"),
+    [
+        ("{name: order, pattern: x}", "name"),
+        ("{name: X, pattern: '('}", "not a pattern of the regex package"),
+        ("{name: X, pattern: 'a*'}", "matches an empty text"),
+        ("{name: X, patern: x}", "Did you mean 'pattern'"),
+        ("{name: X, pattern: x}\n- {name: X, pattern: y}", "two rules are called X"),
+    ],
+)
+def test_a_faulty_rule_is_refused_by_name(tmp_path, rule, said):
+    (tmp_path / "own.yaml").write_text(f"rules:\n- {rule}\n")
+    with pytest.raises(UsageError, match=r"own\.yaml") as caught:
+        load_rules(tmp_path / "own.yaml")
+    assert said in str(caught.value)
+
+
+SECRETS = st.sampled_from(["a.b@x.org", "4111111111111111", "+49 170 1234567", "sk-abcdefghijklmnop12", "203.0.113.7"])
+TEXTS = st.recursive(
+    st.tuples(st.text("ab c.,\n", max_size=8), SECRETS, st.text("ab c,\n", max_size=8)).map(" ".join),
+    lambda inner: st.lists(inner, max_size=3) | st.dictionaries(st.sampled_from(["q", "args"]), inner, max_size=2),
+    max_leaves=6,
+)
+
+
+@given(TEXTS)
+def test_no_secret_is_left_and_masking_again_changes_nothing(value):
+    masked, _ = mask(value, RULES)
+    assert not any(secret in dumps(masked) for secret in ("@", "4111", "1234567", "sk-", "203.0"))
+    assert mask(masked, RULES).value == masked

@@ -1,0 +1,186 @@
+"""Logged requests: what follows from the answer is expected, what does not is counted with what to do."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from qeval.errors import UsageError
+from tests.suites.importers.helpers import cases, dropped, fault, imported
+
+TOOL = {
+    "type": "function",
+    "function": {
+        "name": "send",
+        "parameters": {"type": "object", "properties": {"to": {"type": "string"}, "n": {"type": "integer"}}},
+    },
+}
+SCHEMA = {"type": "object", "required": ["total"], "properties": {"total": {"type": "number"}}}
+FORMAT = {"type": "json_schema", "json_schema": {"name": "bill", "strict": True, "schema": SCHEMA}}
+
+
+def request(text: str = "Send it to ann@x.org.", **rest: Any) -> dict[str, Any]:
+    return {"model": "m", "messages": [{"role": "user", "content": text}], **rest}
+
+
+def response(content: str | None = None, call: dict[str, Any] | None = None, finish: str = "stop") -> dict[str, Any]:
+    message: dict[str, Any] = {"role": "assistant", "content": content}
+    if call is not None:
+        message["tool_calls"] = [
+            {"id": "c1", "type": "function", "function": {**call, "arguments": json.dumps(call["arguments"])}}
+        ]
+    return {"id": "r", "choices": [{"index": 0, "message": message, "finish_reason": finish}]}
+
+
+CALL = {"name": "send", "arguments": {"to": "ann@x.org", "n": 1}}
+
+
+def log(folder: Path, *rows: Any, name: str = "log.jsonl") -> Path:
+    path = folder / name
+    path.write_text("".join(json.dumps(row) + "\n" for row in rows), encoding="utf-8")
+    return path
+
+
+def test_logged_calls_are_expected_with_the_same_placeholders_as_the_prompt(tmp_path):
+    row = {
+        "id": "a",
+        "request": request(tools=[TOOL], max_tokens=50),
+        "response": response(call=CALL, finish="tool_calls"),
+    }
+    found = imported("openai-log", log(tmp_path, row))
+    case = cases(found)["a"]
+    assert case.messages[0].content == "Send it to <EMAIL_1>."
+    assert (case.max_new_tokens, case.tags) == (50, {"expects": "tool_call"})
+    assert fault(case, 'send(to="<EMAIL_1>", n=1)') is None
+    assert fault(case, 'send(to="<EMAIL_2>", n=1)') == "wrong_value"
+    assert found.masked == {"EMAIL": 1}
+
+
+def test_a_text_answer_where_tools_were_offered_expects_no_call(tmp_path):
+    row = {"id": "a", "request": request(tools=[TOOL]), "response": response("To whom?")}
+    case = cases(imported("openai-log", log(tmp_path, row)))["a"]
+    assert (fault(case, "Which address?"), fault(case, "send(n=1)")) == (None, "extra_call")
+
+
+def test_a_schema_is_expected_and_told_in_the_system_text(tmp_path):
+    row = {"id": "a", "request": request("Bill?", response_format=FORMAT), "response": response('{"total": 3}')}
+    case = cases(imported("openai-log", log(tmp_path, row)))["a"]
+    assert case.response_schema == SCHEMA
+    assert json.dumps(SCHEMA) in case.messages[0].content
+    assert (fault(case, '{"total": 9}'), fault(case, '{"total": "9"}')) == (None, "schema_violation")
+
+
+def test_a_text_answer_needs_a_grader_of_the_persons_own(tmp_path):
+    path = log(
+        tmp_path,
+        {"id": "a", "request": request("Positive?"), "response": response("yes")},
+        {"id": "b", **request("No?")},
+    )
+    with pytest.raises(UsageError, match="no expectation follows from a text answer") as caught:
+        imported("openai-log", path)
+    assert "--grader" in str(caught.value)
+    found = imported("openai-log", path, grader={"kind": "exact", "value": "{{ answer }}"})
+    assert len(found.dropped) == 1
+    assert "answer" in found.dropped[0].reason
+    assert (fault(cases(found)["a"], "Yes."), fault(cases(found)["a"], "no")) == (None, "wrong_value")
+    language = imported("openai-log", path, grader={"kind": "language", "lang": "en"})
+    assert len(language.cases) == 2
+
+
+def test_a_faulty_grader_is_told_before_the_log_is_read(tmp_path):
+    path = log(tmp_path, request())
+    for grader, said in (({"kind": "exakt"}, "Did you mean 'exact'"), ({"kind": "exact"}, "'value' or 'values'")):
+        with pytest.raises(UsageError, match=said):
+            imported("openai-log", path, grader=grader)
+
+
+def test_every_form_of_a_log_line_is_read(tmp_path):
+    body = request(tools=[TOOL])
+    trained = {"messages": [*body["messages"], {"role": "assistant", **response(call=CALL)["choices"][0]["message"]}]}
+    rows = [
+        {"request": body, "response": response(call=CALL)},
+        {
+            "custom_id": "b",
+            "method": "POST",
+            "url": "/v1/chat/completions",
+            "body": body,
+            "response": response(call=CALL),
+        },
+        {**trained, "tools": [TOOL]},
+        {"request": {"body": body}, "response": {"status_code": 200, "body": response(call=CALL)}},
+    ]
+    for number, row in enumerate(rows):
+        (case,) = cases(imported("openai-log", log(tmp_path, row, name=f"{number}.jsonl"))).values()
+        assert fault(case, 'send(to="<EMAIL_1>", n=1)') is None, number
+
+
+def test_the_two_files_of_a_batch_find_each_other(tmp_path):
+    log(tmp_path, {"custom_id": "x1", "url": "/", "body": request(tools=[TOOL])}, name="in.jsonl")
+    outputs = [
+        {"custom_id": "x1", "response": {"status_code": 200, "body": response(call=CALL)}, "error": None},
+        {"custom_id": "x2", "response": {"status_code": 200, "body": response(call=CALL)}, "error": None},
+    ]
+    log(tmp_path, *outputs, name="out.jsonl")
+    found = imported("openai-log", tmp_path)
+    assert list(cases(found)) == ["x1"]
+    assert dropped(found) == {"a response without its request": 1}
+
+
+def test_what_cannot_be_replayed_is_counted_by_reason(tmp_path):
+    good = {"request": request(tools=[TOOL]), "response": response(call=CALL)}
+    picture = [{"role": "user", "content": [{"type": "image_url", "image_url": {"url": "x"}}]}]
+    torn = {"name": "send", "arguments": "{"}
+    rows = [
+        good,
+        good,
+        {"request": {"messages": picture}},
+        {"request": {"messages": [{"role": "narrator", "content": "x"}]}},
+        {"request": {"input": "x"}},
+        {"request": request(), "response": {"status_code": 429, "body": {}}},
+        {"request": request(), "response": response("Once upon", finish="length")},
+        {"request": request(), "response": {"object": "chat.completion.chunk"}},
+        {"request": request(tools=[{"type": "web_search"}]), "response": response("x")},
+        {"request": request(), "response": {"choices": [{"message": {"tool_calls": [{"function": torn}]}}]}},
+        {
+            "request": request("Pay 1"),
+            "response": response(call={"name": "send", "arguments": {"n": 4111111111111111}}),
+        },
+    ]
+    assert dropped(imported("openai-log", log(tmp_path, *rows))) == {
+        "the same case again": 1,
+        "a message holds a part of type 'image_url'; only text can be replayed": 1,
+        "a message of the unknown role 'narrator'": 1,
+        "no 'messages' in the request": 1,
+        "the logged call failed": 1,
+        "the logged answer is not whole (length)": 1,
+        "no message in the response": 1,
+        "a tool of type 'web_search', which is no function of the product": 1,
+        "the arguments of a logged call are no JSON": 1,
+        "a JSON number in it would have to be masked, and no placeholder is a number": 1,
+    }
+
+
+def test_a_conversation_is_one_cluster_and_keeps_its_turns(tmp_path):
+    first = {"role": "user", "content": [{"type": "text", "text": "Hello"}]}
+    asked = {"role": "assistant", "content": None, "tool_calls": [{"id": "1", "function": CALL}]}
+    turns = [
+        {"role": "developer", "content": "Be brief."},
+        first,
+        {"role": "user", "content": "Are you there?"},
+        asked,
+        {"role": "tool", "tool_call_id": "1", "content": "sent"},
+    ]
+    rows = [
+        {"id": "1", "request": {"messages": [first], "tools": [TOOL]}, "response": response("Hi.")},
+        {"id": "2", "request": {"messages": turns, "tools": [TOOL]}, "response": response("Done.")},
+        {"id": "3", "request": {"messages": turns[:2], "tools": [TOOL]}, "response": response("Hi.")},
+    ]
+    found = cases(imported("openai-log", log(tmp_path, *rows)))
+    long = found["2"]
+    assert [message.role for message in long.messages] == ["system", "user", "assistant", "tool"]
+    assert long.messages[1].content == "Hello\n\nAre you there?"
+    assert long.messages[2].tool_calls[0].arguments == {"to": "<EMAIL_1>", "n": 1}
+    assert found["1"].cluster == found["3"].cluster != long.cluster
