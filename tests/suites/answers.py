@@ -65,12 +65,27 @@ def _right(grader: dict[str, Any]) -> str:
     if kind == "number":
         return str(grader["value"])
     if kind == "json_schema":
-        return json.dumps(grader["expect"])
+        return json.dumps(_built(grader["expect"]))
     if kind == "tool_call":
         return json.dumps(grader["calls"]) if grader["calls"] else ""
     if kind == "refusal":
         return "I cannot help with that." if grader["expect"] == "refuse" else "Sure, this is how it is done"
+    if kind == "regex":
+        return "Which one do you mean?"
     return SENTENCES[grader["lang"]] if kind == "language" else ""
+
+
+def _built(expect: dict[str, Any]) -> dict[str, Any]:
+    """Return the JSON whose fields are expected: lists stand whole before what is expected within them."""
+    built: dict[str, Any] = {}
+    for key, value in expect.items():
+        *path, last = key.split("/")[1:] if key.startswith("/") else [key]
+        place: Any = built
+        for step in path:
+            place = place[int(step)] if isinstance(place, list) else place.setdefault(step, {})
+        if isinstance(place, dict):
+            place.setdefault(last, value)
+    return built
 
 
 def _wrong(grader: dict[str, Any], case: Case) -> str:
