@@ -38,5 +38,5 @@ def test_an_installed_wheel_lists_the_built_in_suites_from_another_folder(tmp_pa
     )
     assert done.returncode == 0, done.stderr
     listed = json.loads(done.stdout.splitlines()[-1])
-    assert [suite["name"] for suite in listed] == ["longdoc", "multilingual", "refusal", "schema", "toolcalls"]
+    assert [suite["name"] for suite in listed] == ["longdoc", "multilingual", "rare", "refusal", "schema", "toolcalls"]
     assert all(suite["smoke_cases"] >= 30 for suite in listed)

@@ -14,7 +14,7 @@ from qeval.strict import validate
 from qeval.suites.case import Case, SuiteHeader
 from qeval.suites.check import RawCase, check_cases
 from qeval.suites.draw import Draw
-from qeval.suites.importers._masks import CannotMaskError, Rule, load_rules, mask
+from qeval.suites.importers._masks import CannotMaskError, Masks, Rule, load_rules
 from qeval.suites.importers._origin import without_login
 from qeval.suites.importers.base import Dropped, Reading, Wanted, check_wanted, find_importer
 
@@ -135,7 +135,7 @@ class _Sorter:
 
     def __init__(self, kind: str, rules: Sequence[Rule]) -> None:
         self.kind = kind
-        self.rules = rules
+        self.masks = Masks(rules) if rules else None
         self.kept: list[_Kept] = []
         self.dropped: list[Dropped] = []
         self._by_id: dict[str, str] = {}
@@ -146,9 +146,9 @@ class _Sorter:
             self.dropped.append(row)
             return
         raw, masked = dict(row.value) if isinstance(row.value, Mapping) else {}, Counter[str]()
-        if self.rules:
+        if self.masks is not None:
             try:
-                raw, masked = mask(raw, self.rules)
+                raw, masked = self.masks.mask(raw)
             except CannotMaskError as error:
                 self.dropped.append(Dropped(row.where, str(error)))
                 return

@@ -8,12 +8,14 @@ A suite is one of
 * a single `.jsonl` file of cases.
 
 A generator is Python code and runs with the rights of whoever starts qeval. It is imported only from built-in
-suites and from folders that the user names.
+suites and from folders that the user names. It may import the Python files beside it (`from .turns import Turn`).
 """
 
 from __future__ import annotations
 
+import hashlib
 import importlib.util
+import sys
 import traceback
 from collections.abc import Mapping, Sequence
 from importlib import resources
@@ -205,10 +207,15 @@ def _place(path: Path, error: BaseException) -> str:
 
 
 def _generate_function(path: Path, name: str) -> Any:  # noqa: ANN401 - a function of code that is not ours
-    spec = importlib.util.spec_from_file_location(f"qeval_generator_{name.replace('-', '_')}", path)
+    # Loaded as a package of its own, so that a generator can import the files beside it: `from .turns import Turn`.
+    package = f"qeval_generator_{name.replace('-', '_')}_{hashlib.sha256(str(path.parent).encode()).hexdigest()[:12]}"
+    spec = importlib.util.spec_from_file_location(package, path, submodule_search_locations=[str(path.parent)])
     if spec is None or spec.loader is None:
         raise UsageError(f"{path}: a generator must be a Python file (.py).")
+    for stale in [known for known in sys.modules if known.split(".")[0] == package]:
+        del sys.modules[stale]
     module = importlib.util.module_from_spec(spec)
+    sys.modules[package] = module
     spec.loader.exec_module(module)
     function = getattr(module, "generate", None)
     if not callable(function):

@@ -8,13 +8,11 @@ from __future__ import annotations
 
 import unicodedata
 from bisect import bisect_left, bisect_right
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from itertools import accumulate
 from typing import NamedTuple
 
 import regex
-
-from qeval.suites.case import Case
 
 _CHARACTER = regex.compile(r"\X")
 
@@ -49,19 +47,3 @@ def find_stop(text: str, stops: Sequence[str]) -> Place | None:
 
 def _plain(character: str) -> str:
     return "\n" if character in {"\r\n", "\r"} else unicodedata.normalize("NFKC", character)
-
-
-def stop_warnings(case: Case) -> Iterator[str]:
-    """Yield a warning for each stop text that the prompt holds in another width or normal form only.
-
-    A model imitates its prompt. qeval ends the answer all the same; a server that compares code points would not.
-    """
-    texts = [message.content for message in case.messages]
-    for stop in case.stop:
-        places = [(text, find_stop(text, [stop])) for text in texts]
-        written = [text[place.start : place.end] for text, place in places if place is not None]
-        if written and stop not in written:
-            yield (
-                f"the stop text {stop!r} stands in the prompt as {written[0]!r}, where a server that compares code "
-                "points would not stop. Write it as the prompt does."
-            )

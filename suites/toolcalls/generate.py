@@ -1,190 +1,134 @@
-"""Cases of the suite `toolcalls`: choose a tool, fill its arguments, make two calls, or make none."""
+"""Cases of the suite `toolcalls`: choose a tool, fill its arguments, make several calls, none, or go on after one."""
 
 from __future__ import annotations
 
 import json
-from itertools import count
-from pathlib import Path
-from typing import Any, NamedTuple
+from collections.abc import Callable, Iterable, Iterator
+from itertools import chain, count, cycle
+from typing import Any
 
-from qeval.suites.bank import read_bank
 from qeval.suites.draw import Draw
+
+from .dialogues import asking, follow, result
+from .settings import Asked, Setting, flat, joined, rich, unserved, words
+from .tools import Ask, Banks, read_banks
+from .turns import Call, dumps, says
 
 N_CASES = {"smoke": 32, "standard": 320, "full": 1080}
 N_SHARING = 2
 """Cases in a row that share their tools and examples, as the requests of one product do."""
-# The order in which kinds come round: 17 pairs of cases, nearly one round at `smoke`.
-ROUND = (
-    "fill", "choose", "none", "fill", "parallel", "fill", "choose", "none", "many",
-    "fill", "choose", "fill", "parallel", "none", "fill", "many", "fill",
+# The order in which kinds come round. `smoke` ends within the first round, which keeps to short prompts.
+FIRST_ROUND = (
+    "fill", "choose", "none", "fill", "ask", "fill", "choose", "none", "many",
+    "fill", "result", "fill", "parallel", "none", "fill", "many",
 )  # fmt: skip
-N_TOOLS = {"fill": (1, 1), "choose": (2, 2), "many": (3, 4), "parallel": (2, 2), "none": (1, 1)}
-DIFFICULTY = {"fill": "easy", "choose": "medium", "many": "hard", "parallel": "hard", "none": "medium"}
+ROUND = (
+    "fill", "nested", "choose", "ask", "catalogue", "result", "array", "none", "toolbox", "optional", "ordered",
+    "fill", "follow", "enum", "many", "null", "unserved", "choose", "numbers", "parallel", "best", "dotted",
+    "fill", "script", "same", "catalogue",
+)  # fmt: skip
+DIFFICULTY = {
+    "fill": "easy", "choose": "medium", "none": "medium", "result": "medium", "array": "medium",
+    "optional": "medium", "enum": "medium", "numbers": "medium", "dotted": "medium",
+}  # fmt: skip
+"""The others are hard."""
 WORDS_LIMIT = 16
 """Tokens of an answer in words."""
-
-
-class Ask(NamedTuple):
-    """A way to ask for a tool: the unit that shares wording, so the cluster of its cases."""
-
-    tool: dict[str, Any]
-    wording: str
-    number: int
-
-
-class Setting(NamedTuple):
-    """What cases of one product share: the tools on offer and the examples shown."""
-
-    kind: str
-    ask: Ask
-    others: list[dict[str, Any]]
-    turns: list[str]
-    declared: list[dict[str, Any]]
-
-
-class Request(NamedTuple):
-    """A request in words and the call that serves it."""
-
-    text: str
-    call: dict[str, Any]
+MAKERS: dict[str, Callable[[Draw, Banks, str, Any], Setting]] = {
+    "fill": flat, "choose": flat, "many": flat, "toolbox": flat, "catalogue": flat,
+    "parallel": joined, "same": joined, "ordered": joined,
+    "none": words, "unserved": unserved, "ask": asking,
+    "result": result, "best": result, "follow": follow,
+}  # fmt: skip
+"""Those of other kinds are made by `rich`."""
 
 
 def generate(size: str, seed: int) -> list[dict[str, Any]]:
     """Return the cases of a size; a larger size begins with the cases of the smaller ones."""
-    bank = read_bank(Path(__file__).with_name("bank.yaml"))
-    tools = [tool for domain in bank["domains"].values() for tool in domain]
-    asks = Draw(seed, "asks").shuffled(
-        Ask(tool, wording, index) for tool in tools for index, wording in enumerate(tool["asks"], start=1)
-    )
-    plain = Draw(seed, "plain").shuffled(bank["no_tool"])
+    banks = read_banks(seed)
     cases: list[dict[str, Any]] = []
     seen: set[str] = set()
-    for number in range(N_CASES[size]):
-        group = number // N_SHARING
-        setting = _setting(Draw(seed, group), bank, ROUND[group % len(ROUND)], asks[group % len(asks)])
-        tries = (
-            _case(number, Draw(seed, number, attempt), bank, setting, plain[(number + attempt) % len(plain)])
-            for attempt in count()
-        )
-        cases.append(next(case for case in tries if _is_new(case, seen)))
+    for group, (kind, item) in zip(range(N_CASES[size] // N_SHARING), _plan(banks, seed), strict=False):
+        make = MAKERS.get(kind, rich)
+        setting = make(Draw(seed, group), banks, kind, item)
+        for number in range(group * N_SHARING, (group + 1) * N_SHARING):
+            asked = (setting.ask(Draw(seed, number, tried), number + tried) for tried in count())
+            tries = (_case(number, setting, each) for each in asked)
+            cases.append(next(case for case in tries if _is_new(case, seen)))
     return cases
 
 
+def _plan(banks: Banks, seed: int) -> Iterator[tuple[str, Any]]:
+    """Yield, without end, a kind and what its cases are made from: its own items in turn, else a way to ask."""
+    asks = Draw(seed, "asks").shuffled(_asks(banks.tools.values()))
+    items = {kind: cycle(found) for kind, found in _items(banks, seed).items()}
+    for ask, kind in zip(cycle(asks), chain(FIRST_ROUND, cycle(ROUND)), strict=False):
+        yield kind, next(items[kind]) if kind in items else ask
+
+
+def _items(banks: Banks, seed: int) -> dict[str, list[Any]]:
+    """Return, by kind, what its cases are made from in turn."""
+    items: dict[str, list[Any]] = {kind: _asks(tools) for kind, tools in banks.arguments.items()}
+    items |= {kind: banks.dialogues[kind] for kind in ("ask", "result", "best", "follow")}
+    return {kind: Draw(seed, "asks", kind).shuffled(found) for kind, found in items.items()}
+
+
+def _asks(tools: Iterable[dict[str, Any]]) -> list[Ask]:
+    return [Ask(tool, wording, number) for tool in tools for number, wording in enumerate(tool["asks"], start=1)]
+
+
 def _is_new(case: dict[str, Any], seen: set[str]) -> bool:
-    """Whether no case asks the same, and none of its own examples does; it then counts as seen."""
-    turns = [turn["content"] for turn in case["messages"]]
+    """Whether no case asks the same, and no example of its own does or holds its answer; it then counts as seen."""
+    turns, calls = case["messages"], case["graders"][0]["calls"]
     key = json.dumps([turns, case["tools"]])
-    if turns[-1] in turns[:-1] or key in seen:
+    answer = dumps(calls[0] if len(calls) == 1 else calls)
+    if turns[-1] in turns[:-1] or key in seen or says(answer) in turns:
         return False
     seen.add(key)
     return True
 
 
-def _setting(draw: Draw, bank: dict[str, Any], kind: str, ask: Ask) -> Setting:
-    """Draw further tools, and examples that use them."""
-    values, tool = bank["values"], ask.tool
-    others = _others(draw, bank, tool, N_TOOLS[kind])
-    shown = _examples(draw, values, kind, tool, others)
-    if kind == "parallel":
-        turns = [_join(shown), json.dumps([request.call for request in shown])]
-    else:
-        turns = [text for request in shown for text in (request.text, json.dumps(request.call))]
-    if kind == "none":
-        turns += ["Thanks!", "You are welcome."]
-    return Setting(kind, ask, others, turns, [_declare(each, values) for each in draw.shuffled([tool, *others])])
-
-
-def _examples(
-    draw: Draw, values: dict[str, Any], kind: str, tool: dict[str, Any], others: list[dict[str, Any]]
-) -> list[Request]:
-    """Return earlier requests: one of the tool itself, one of each tool, or (hard) one of another tool."""
-    if kind == "parallel":
-        return [_draw_request(draw, values, each) for each in (tool, others[0])]
-    if kind == "choose":
-        return [_draw_request(draw, values, each) for each in draw.shuffled([tool, *others])]
-    return [_draw_request(draw, values, draw.pick(others) if kind == "many" else tool)]
-
-
-def _case(number: int, draw: Draw, bank: dict[str, Any], setting: Setting, entry: list[str | None]) -> dict[str, Any]:
-    """Return a case: one tool must be called, or two, or (kind `none`) the answer must be words."""
-    values, kind = bank["values"], setting.kind
-    graders: list[dict[str, Any]]
-    if kind == "none":
-        calls, (asked, word) = [], entry
-        graders = [{"kind": "contains", "value": word}] if word is not None else []
-        cluster = f"none-{str(asked).lower().replace(' ', '-')[:40]}"
-    else:
-        wanted = [_request(draw, values, setting.ask.tool, setting.ask.wording)]
-        if kind == "parallel":
-            wanted.append(_draw_request(draw, values, setting.others[0]))
-        asked, calls, graders = _join(wanted), [request.call for request in wanted], []
-        cluster = f"{setting.ask.tool['name']}-{setting.ask.number}"
-    roles, n_tools = ("user", "assistant"), len(setting.declared)
+def _case(number: int, setting: Setting, asked: Asked) -> dict[str, Any]:
+    calls, n_tools = asked.calls, len(setting.tools)
     return {
         "id": f"toolcalls-{number:04d}",
-        "messages": [{"role": roles[index % 2], "content": text} for index, text in enumerate([*setting.turns, asked])],
-        "tools": setting.declared,
-        "graders": [{"kind": "tool_call", "calls": calls}, *graders],
+        "messages": [*setting.turns, *asked.turns],
+        "tools": setting.tools,
+        "graders": [
+            {"kind": "tool_call", "calls": calls, **({"ordered": True} if asked.ordered else {})},
+            *asked.graders,
+        ],
         "tags": {
-            "kind": kind,
+            "kind": setting.kind,
             "lang": "en",
-            "tools": "1" if n_tools == 1 else "2-3" if n_tools < 4 else "4+",
+            "tools": "1" if n_tools == 1 else "2-3" if n_tools < 4 else "4-9" if n_tools < 10 else "10-30",
             "arguments": _argument_types(calls),
-            "difficulty": DIFFICULTY[kind],
+            "difficulty": DIFFICULTY.get(setting.kind, "hard"),
             "copy": "no",
         },
-        "cluster": cluster,
-        "max_new_tokens": 8 + 2 * len(json.dumps(calls)) // 5 if calls else WORDS_LIMIT,
+        "cluster": asked.cluster,
+        "max_new_tokens": _limit(calls),
     }
 
 
-def _request(draw: Draw, banks: dict[str, Any], tool: dict[str, Any], wording: str) -> Request:
-    """Fill the wording's slots and build the call that holds the same values."""
-    arguments: dict[str, str | int] = {}
-    for key, bank in tool["arguments"].items():
-        name = key.rstrip("?")
-        if "{" + name + "}" in wording:
-            arguments[name] = _value(draw, banks[bank])
-    return Request(wording.format(**arguments), {"name": tool["name"], "arguments": arguments})
-
-
-def _draw_request(draw: Draw, banks: dict[str, Any], tool: dict[str, Any]) -> Request:
-    return _request(draw, banks, tool, draw.pick(tool["asks"]))
-
-
-def _value(draw: Draw, bank: dict[str, Any]) -> str | int:
-    if "range" in bank:
-        return draw.whole(*bank["range"])
-    value: str = draw.pick(bank.get("values") or bank["enum"])
-    return value
-
-
-def _others(draw: Draw, bank: dict[str, Any], tool: dict[str, Any], n_tools: tuple[int, int]) -> list[dict[str, Any]]:
-    """Return further tools to offer: the tool's own domain first, since those are the hard ones to tell apart."""
-    near: list[dict[str, Any]] = []
-    far: list[dict[str, Any]] = []
-    for domain in bank["domains"].values():
-        (near if tool in domain else far).extend(other for other in domain if other is not tool)
-    return [*draw.shuffled(near), *draw.shuffled(far)][: draw.whole(*n_tools) - 1]
-
-
-def _declare(tool: dict[str, Any], banks: dict[str, Any]) -> dict[str, Any]:
-    """Return a tool as the model is told of it."""
-    properties = {}
-    for key, bank in tool["arguments"].items():
-        enum = {"enum": banks[bank]["enum"]} if "enum" in banks[bank] else {}
-        properties[key.rstrip("?")] = {"type": banks[bank]["type"], **enum}
-    required = [key for key in tool["arguments"] if not key.endswith("?")]
-    parameters = {"type": "object", "properties": properties, "required": required}
-    return {"name": tool["name"], "description": tool["description"], "parameters": parameters}
-
-
-def _argument_types(calls: list[dict[str, Any]]) -> str:
+def _limit(calls: list[Call]) -> int:
+    """Return the limit of tokens, for tokenizers that write each digit apart and other scripts byte by byte."""
     if not calls:
+        return WORDS_LIMIT
+    text = json.dumps(calls, ensure_ascii=False)
+    n_digits = sum(letter.isdecimal() for letter in text)
+    n_foreign = sum(len(letter.encode()) for letter in text if not letter.isascii())
+    base = 16 if _argument_types(calls) in {"nested", "array"} else 8
+    return base + 2 * len(text) // 5 + max(n_digits - 8, 0) + n_foreign
+
+
+def _argument_types(calls: list[Call]) -> str:
+    """Return the most that an argument of the calls is."""
+    found = {type(value) for call in calls for value in call["arguments"].values()}
+    for kind, name in ((type(None), "null"), (dict, "nested"), (list, "array")):
+        if kind in found:
+            return name
+    if not found:
         return "none"
-    types = {type(value).__name__ for call in calls for value in call["arguments"].values()}
-    return "mixed" if len(types) > 1 else {"int": "number", "str": "text"}[types.pop()]
-
-
-def _join(requests: list[Request]) -> str:
-    return " And: ".join(request.text for request in requests)
+    names = {"text" if kind is str else "boolean" if kind is bool else "number" for kind in found}
+    return "mixed" if len(names) > 1 else names.pop()

@@ -98,6 +98,22 @@ def test_a_generator_is_given_size_and_seed(tmp_path):
     assert load_suite(tmp_path / "suite.yaml").cases[0].id == "smoke-5"
 
 
+def test_a_generator_imports_the_files_of_its_own_folder_as_they_are_now(tmp_path):
+    for folder, text in (("one", "first"), ("two", "second"), ("one", "the third")):
+        (tmp_path / folder).mkdir(exist_ok=True)
+        (tmp_path / folder / "suite.yaml").write_text(
+            "name: a\nversion: 1\ndescription: b\ngenerator: gen.py\n", encoding="utf-8"
+        )
+        (tmp_path / folder / "words.py").write_text(f"WORD = '{text}'\n", encoding="utf-8")
+        (tmp_path / folder / "gen.py").write_text(
+            "from .words import WORD\n"
+            "def generate(size, seed):\n"
+            "    return [{'id': WORD, 'prompt': 'a', 'graders': [{'kind': 'exact', 'value': 'x'}]}]\n",
+            encoding="utf-8",
+        )
+        assert load_suite(tmp_path / folder).cases[0].id == text
+
+
 @pytest.mark.parametrize(
     ("name", "says"),
     [

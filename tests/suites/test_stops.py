@@ -10,7 +10,8 @@ from hypothesis import strategies as st
 
 from qeval.jsonl import read_lines
 from qeval.suites import Case, load_suite
-from qeval.suites.stops import find_stop, stop_warnings
+from qeval.suites.lint.stops import stop_flaws
+from qeval.suites.stops import find_stop
 from tests.suites.test_load import CASE, write_jsonl
 
 ROWS = [line.value for line in read_lines(Path(__file__).with_name("stops.jsonl"))]
@@ -50,9 +51,9 @@ def case(stop: list[str], prompt: str) -> Case:
     ],
 )
 def test_c24_a_stop_text_that_the_prompt_writes_in_another_way_is_warned_of(stop, prompt, written):
-    (warning,) = stop_warnings(case([stop], prompt))
-    assert repr(stop) in warning
-    assert written in warning
+    (flaw,) = stop_flaws(case([stop], prompt))
+    assert repr(stop) in flaw.text
+    assert written in flaw.text
 
 
 @pytest.mark.parametrize(
@@ -60,7 +61,7 @@ def test_c24_a_stop_text_that_the_prompt_writes_in_another_way_is_warned_of(stop
     [("问题:", "问题:一加一？"), ("问题:", "no such thing"), ("问题:", "例：问题:a 问题:b"), ("\n\n", "one\n\ntwo")],
 )
 def test_c24_a_stop_text_that_stands_as_written_or_nowhere_is_not_warned_of(stop, prompt):
-    assert list(stop_warnings(case([stop], prompt))) == []
+    assert list(stop_flaws(case([stop], prompt))) == []
 
 
 def test_a_suite_without_stop_texts_keeps_its_digest(tmp_path):

@@ -1,8 +1,7 @@
 """Masking of secrets and personal data: rules from YAML, one placeholder a value within a case.
 
 Written here, since no kept library fits: presidio brings spaCy and a language model for what are patterns and
-checksums, scrubadub and detect-secrets have had no release for two years, and none keeps one placeholder for a value
-through prompt, arguments and expectation.
+checksums; scrubadub and detect-secrets have had no release for two years.
 """
 
 from __future__ import annotations
@@ -27,6 +26,8 @@ _TIMEOUT_S = 1.0
 _PLACEHOLDER = regex.compile(r"<[A-Z][A-Z0-9_]*_\d+>")
 _SHORTEST_REPEATED = 6
 """Shortest value that is also looked for where no rule finds it; shorter ones would be found inside words."""
+_LONGEST_KEPT, _MOST_KEPT = 20_000, 20_000
+"""Bounds of what is remembered as clean, in characters and texts."""
 _SHORTEST_NUMBER = 7
 """Fewest digits of a JSON number that is held against the rules."""
 
@@ -86,25 +87,37 @@ class Masked(NamedTuple):
     """Rule -> different values that were replaced."""
 
 
-def mask(value: Any, rules: Sequence[Rule]) -> Masked:  # noqa: ANN401 - any JSON value
-    """Replace what the rules find in all texts of one case, keys included.
+class Masks:
+    """Rules made ready, and what they were found to leave alone: tools and system texts come again in every case."""
 
-    The same value gets the same placeholder everywhere, and is replaced as well where no rule would find it (a
-    password repeated without the word before it).
+    def __init__(self, rules: Sequence[Rule]) -> None:
+        self.rules = tuple(rules)
+        self.patterns = {rule.name: regex.compile(rule.pattern) for rule in rules}
+        self.keys = {rule.name: regex.compile(rule.keys) for rule in rules if rule.keys is not None}
+        self.clean: set[str] = set()
+        """Texts in which no rule finds anything."""
+        self.plain_fields: set[str] = set()
+        """Names of fields whose text no rule replaces for the name's sake."""
 
-    Raises:
-        CannotMaskError: a rule took too long, or finds its like in a JSON number.
-    """
-    masker = _Masker(rules, set(_PLACEHOLDER.findall(dumps(value))))
-    masked = masker.repeated(masker.by_rules(value))
-    return Masked(masked, Counter(rule for rule, _ in masker.names))
+    def mask(self, value: Any) -> Masked:  # noqa: ANN401 - any JSON value
+        """Replace what the rules find in all texts of one case, keys included.
+
+        The same value gets the same placeholder everywhere, and is replaced as well where no rule would find it (a
+        password repeated without the word before it).
+
+        Raises:
+            CannotMaskError: a rule took too long, or finds its like in a JSON number.
+        """
+        masker = _Masker(self, set(_PLACEHOLDER.findall(dumps(value))))
+        masked = masker.repeated(masker.by_rules(value))
+        return Masked(masked, Counter(rule for rule, _ in masker.names))
 
 
 class _Masker:
     """The placeholders of one case."""
 
-    def __init__(self, rules: Sequence[Rule], taken: set[str]) -> None:
-        self.rules = rules
+    def __init__(self, masks: Masks, taken: set[str]) -> None:
+        self.masks = masks
         self.taken = taken
         """Placeholders that the source holds already; they keep their meaning."""
         self.names: dict[tuple[str, str], str] = {}
@@ -130,10 +143,16 @@ class _Masker:
         return [self.repeated(item) for item in value] if isinstance(value, list) else value
 
     def _text(self, text: str) -> str:
-        for rule in self.rules:
+        if text in self.masks.clean:
+            return text
+        masked = text
+        for rule in self.masks.rules:
             with _in_time(rule):
-                text = _compiled(rule.pattern).sub(partial(self._replaced, rule), text, timeout=_TIMEOUT_S)
-        return text
+                pattern = self.masks.patterns[rule.name]
+                masked = pattern.sub(partial(self._replaced, rule), masked, timeout=_TIMEOUT_S)
+        if masked == text and len(text) <= _LONGEST_KEPT and len(self.masks.clean) < _MOST_KEPT:
+            self.masks.clean.add(text)
+        return masked
 
     def _repeated_text(self, text: str) -> str:
         for value in sorted(self.found, key=len, reverse=True):
@@ -143,13 +162,15 @@ class _Masker:
         return text
 
     def _field(self, key: str, item: Any) -> Any:  # noqa: ANN401 - any JSON value
-        if not isinstance(item, str) or not item or _PLACEHOLDER.fullmatch(item):
+        if not isinstance(item, str) or not item or key in self.masks.plain_fields or _PLACEHOLDER.fullmatch(item):
             return self.by_rules(item)
-        for rule in self.rules:
+        for rule in self.masks.rules:
             with _in_time(rule):
-                if rule.keys is not None and _compiled(rule.keys).fullmatch(key, timeout=_TIMEOUT_S):
+                if rule.keys is not None and self.masks.keys[rule.name].fullmatch(key, timeout=_TIMEOUT_S):
                     self.found[item] = self._placeholder(rule, item)
                     return self.found[item]
+        if len(self.masks.plain_fields) < _MOST_KEPT:
+            self.masks.plain_fields.add(key)
         return self.by_rules(item)
 
     def _replaced(self, rule: Rule, found: regex.Match[str]) -> str:
@@ -185,10 +206,6 @@ def _in_time(rule: Rule) -> Iterator[None]:
         yield
     except TimeoutError as error:
         raise CannotMaskError(f"the masking rule {rule.name} takes over {_TIMEOUT_S:.0f} s on it") from error
-
-
-def _compiled(pattern: str) -> regex.Pattern[str]:
-    return regex.compile(pattern)  # the package keeps what it compiled
 
 
 def _luhn(text: str) -> str:

@@ -6,17 +6,16 @@ finding, each a function from cases to findings.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 
-from qeval.suites.case import Case
 from qeval.suites.lint.expectations import expectation_flaws
 from qeval.suites.lint.finding import Finding as Finding
 from qeval.suites.lint.finding import Flaw
 from qeval.suites.lint.limits import limit_flaws
 from qeval.suites.lint.prompts import equal_prompts
 from qeval.suites.lint.schemas import format_flaws
+from qeval.suites.lint.stops import stop_flaws
 from qeval.suites.load import PlacedSuite
-from qeval.suites.stops import stop_warnings
 
 
 def lint(suites: Sequence[PlacedSuite]) -> list[Finding]:
@@ -30,10 +29,6 @@ def _lint_one(placed: PlacedSuite) -> list[Finding]:
     found = [
         Finding(level=flaw.level, suite=placed.suite.name, case=case.id, where=where, text=flaw.text)
         for case, where in zip(placed.suite.cases, placed.places, strict=True)
-        for flaw in (*format_flaws(case, known), *expectation_flaws(case), *limit_flaws(case), *_stop_flaws(case))
+        for flaw in (*format_flaws(case, known), *expectation_flaws(case), *limit_flaws(case), *stop_flaws(case))
     ]
     return [*found, *equal_prompts(placed)]
-
-
-def _stop_flaws(case: Case) -> Iterator[Flaw]:
-    return (Flaw("warning", text) for text in stop_warnings(case))

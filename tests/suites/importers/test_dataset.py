@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import csv
 import json
 from pathlib import Path
 from typing import Any
@@ -12,7 +13,7 @@ from qeval.errors import UsageError
 from qeval.suites.importers._templates import RowError, fill, fill_value
 from tests.suites.importers.helpers import cases, dropped, fault, imported
 
-ROWS = [
+ROWS: list[dict[str, Any]] = [
     {"q": "Capital of Norway?", "answer": "Oslo", "n": 4, "topic": "geo", "choices": ["Oslo", "Rome"], "doc": "d1"},
     {"q": "Capital of Italy?", "answer": "Rome", "n": 5, "topic": "geo", "choices": ["Oslo", "Rome"], "doc": "d1"},
     {"q": "2+2?", "answer": "4", "n": 4, "topic": "maths", "choices": [], "doc": "d2"},
@@ -89,25 +90,29 @@ def test_every_kind_of_table_gives_the_same_cases(table, tmp_path, kind):
 
 
 def write_table(folder: Path, kind: str) -> Path:
-    import datasets
-    import pandas as pd
+    import pyarrow as arrow
+    from pyarrow import parquet
 
     folder.mkdir()
-    frame = pd.DataFrame(ROWS)
-    path = folder / f"test.{kind}"
+    table, path = arrow.Table.from_pylist(ROWS), folder / f"test.{kind}"
     if kind == "folder":
-        frame.to_parquet(folder / "train.parquet")
-        frame.to_parquet(folder / "test.parquet")
+        parquet.write_table(table, folder / "train.parquet")
+        parquet.write_table(table, folder / "test.parquet")
         return folder
     if kind == "saved":
-        datasets.Dataset.from_pandas(frame).save_to_disk(str(folder / "data"))
+        import datasets
+
+        datasets.Dataset.from_list(ROWS).save_to_disk(str(folder / "data"))
         return folder / "data"
     if kind == "json":
         path.write_text(json.dumps(ROWS))
     elif kind == "parquet":
-        frame.to_parquet(path)
+        parquet.write_table(table, path)
     else:
-        frame.to_csv(path, index=False, sep="," if kind == "csv" else "\t")
+        with path.open("w", newline="") as file:
+            writer = csv.DictWriter(file, list(ROWS[0]), delimiter="," if kind == "csv" else "\t")
+            writer.writeheader()
+            writer.writerows(ROWS)
     return path
 
 

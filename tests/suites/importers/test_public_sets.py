@@ -33,14 +33,15 @@ def test_every_gold_call_of_bfcl_passes_in_every_syntax(bfcl_cases):
 
 @needs_data
 def test_every_broken_call_of_bfcl_fails_with_its_class(bfcl_cases):
+    # Every third row: the accepted calls of all are tested with the graders, these also compare text loosely.
     n = 0
     for category in CATEGORIES:
-        for row in bfcl.read_rows(DATA / "bfcl", category):
+        for row in bfcl.read_rows(DATA / "bfcl", category)[::3]:
             for what, calls, faults in bfcl.mutations(row):
                 text = bfcl.syntaxes(calls)["list"] if calls else "I would rather not."
                 assert fault(bfcl_cases[row.id], text) in faults, (row.id, what)
                 n += 1
-    assert n > 1_000
+    assert n > 400
 
 
 @needs_data
@@ -83,7 +84,7 @@ def test_every_row_becomes_a_case_and_the_licence_is_found(kind, folder, n_cases
 def test_every_gold_number_passes_in_its_language_and_another_does_not(kind):
     for case in cases(imported(kind, DATA / kind)).values():
         gold = case.graders[0]["value"]
-        assert fault(case, f"... {gold.replace(',', '')}") is None, case.id
+        assert fault(case, f"Step 1, step 2: {gold.replace(',', '')}") is None, case.id
         assert fault(case, str(read_numbers(gold, "en")[0].value + 1)) == "wrong_number", case.id
 
 
@@ -96,6 +97,16 @@ def test_every_gold_answer_of_xquad_passes(grader):
         sentence = f"Well: {case.graders[0]['values'][0]} xyzzy."
         assert (fault(case, sentence) is None) == (grader == "contains"), case.id
         assert fault(case, "xyzzy") in {"wrong_value", "missing_value"}
+
+
+@pytest.mark.parametrize("grader", ["exact", "contains"])
+def test_one_of_several_gold_answers_is_enough(tmp_path, grader):
+    answers = [{"text": "Ada"}, {"text": "Lovelace"}, {"text": "Ada"}]
+    paragraph = {"context": "Ada Lovelace wrote it.", "qas": [{"id": "1", "question": "Who?", "answers": answers}]}
+    (tmp_path / "x.en.json").write_text(json.dumps({"data": [{"paragraphs": [paragraph]}]}))
+    (case,) = cases(imported("xquad", tmp_path, grader={"kind": grader})).values()
+    assert case.graders[0]["values"] == ["Ada", "Lovelace"]
+    assert fault(case, "Lovelace") is None
 
 
 @needs_data
