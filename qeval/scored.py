@@ -30,7 +30,7 @@ class Scored(Strict):
     repeat: int = Field(default=0, ge=0)
     batch: int = Field(ge=0)
     kind: Literal["exact", "top_k_bound"] = "exact"
-    """Over the whole vocabulary; or over the k likeliest tokens with one bucket for the rest, which is a lower bound."""
+    """Over the whole vocabulary; or over the k likeliest tokens and one bucket for the rest: a lower bound."""
     kl: tuple[float, ...] = ()
     """KL(reference || variant), nats."""
     total_variation: tuple[float, ...] = ()
@@ -48,7 +48,7 @@ class Scored(Strict):
     reference_top: tuple[int, ...] = ()
     top: tuple[int, ...] = ()
     """Likeliest token of the reference, and of the variant."""
-    classes: str = ""
+    classes: str = Field(default="", pattern="^[djto]*$")
     """A letter a position, see CLASS_LETTERS, of the answer's token."""
     divergence: tuple[str, str] | None = None
     """Texts of the two tokens at the first position whose likeliest tokens differ; None where none does."""
