@@ -48,7 +48,7 @@ class Scored(Strict):
     reference_top: tuple[int, ...] = ()
     top: tuple[int, ...] = ()
     """Likeliest token of the reference, and of the variant."""
-    classes: str = ""
+    classes: str = Field(default="", pattern="^[djto]*$")
     """A letter a position, see CLASS_LETTERS, of the answer's token."""
     divergence: tuple[str, str] | None = None
     """Texts of the two tokens at the first position whose likeliest tokens differ; None where none does."""

@@ -56,6 +56,15 @@ def points(difference: float | None, digits: int = 1) -> str:
     return UNKNOWN if difference is None else f"{100 * difference:+.{digits}f} pp"
 
 
+def nats(value: float | None) -> str:
+    """Format a divergence or a difference of natural logarithms, to three digits.
+
+    >>> nats(0.147394), nats(2.4e-12), nats(0.0), nats(None)
+    ('0.147', '2.4e-12', '0', 'n/a')
+    """
+    return UNKNOWN if value is None else f"{value:.3g}"
+
+
 def p_value(p: float | None) -> str:
     """Format a p value.
 

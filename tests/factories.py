@@ -8,8 +8,10 @@ from typing import Any
 
 from qeval.evidence import Environment, Proof, Rendering
 from qeval.outcome import Grade, Outcome
-from qeval.record import CaseInfo, ModelInfo, Record, RecordHeader, SuiteInfo
+from qeval.record import CaseInfo, FidelityInfo, ModelInfo, Record, RecordHeader, SuiteInfo
+from qeval.scored import Scored
 
+FIDELITY = FidelityInfo(reference="ab" * 32)
 RIGHT, WRONG = "right", "wrong"
 
 
@@ -118,6 +120,27 @@ def make_record(
         "state": "complete",
     }
     return Record(RecordHeader(**{**base, **overrides}), cases, tuple(made if outcomes is None else outcomes))
+
+
+def make_scored(suite: str, case: str, kl: Sequence[float], **overrides: Any) -> Scored:
+    """A scored answer with these divergences, whose likeliest tokens agree and whose other figures are plain."""
+    n = len(kl)
+    base: dict[str, Any] = {
+        "suite": suite,
+        "case": case,
+        "batch": 0,
+        "kl": kl,
+        "total_variation": (0.0,) * n,
+        "reference_logprob": (-0.1,) * n,
+        "logprob": (-0.1,) * n,
+        "entropy": (0.5,) * n,
+        "gap": (2.0,) * n,
+        "shift": (0.0,) * n,
+        "reference_top": (1,) * n,
+        "top": (1,) * n,
+        "classes": "o" * n,
+    }
+    return Scored(**{**base, **overrides})
 
 
 def _sha(text: str) -> str:

@@ -110,7 +110,7 @@ def _warnings(baseline: Record, candidates: Sequence[Record]) -> Iterable[str]:
         yield from (f"{record.header.variant}: {note}" for note in record.header.notes)
         yield from judge_notes(record)
     if errors := numeric_errors(baseline):
-        yield f"NaN or infinite logits in {errors} outcomes of the baseline"
+        yield f"NaN or infinite logits in {errors} cases of the baseline"
     silent = [r.header.variant for r in (baseline, *candidates) if all(outcome.repeat == 0 for outcome in r.outcomes)]
     if silent:
         yield f"no case ran twice in {', '.join(silent)}: how often a variant differs from itself is not known"

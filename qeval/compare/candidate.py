@@ -6,7 +6,7 @@ from collections import Counter, defaultdict
 from collections.abc import Iterable, Sequence
 from typing import NamedTuple
 
-from qeval.compare.changed import changed_cases
+from qeval.compare.changed import Seen, changed_cases
 from qeval.compare.comparability import compare_headers
 from qeval.compare.decision import decide
 from qeval.compare.identical import copied_answers, identity_notes, is_identical
@@ -14,10 +14,11 @@ from qeval.compare.judged import judge_difference
 from qeval.compare.levels import Levels, levels
 from qeval.compare.limits import Checked, check_limits
 from qeval.compare.noise import Own, OwnChanges, own_changes, self_faults
-from qeval.compare.pairs import CaseKey, Pairing, Scored, other_metrics, pair_records, score
-from qeval.compare.plan import plan_metric, plan_slices, reached
+from qeval.compare.pairs import CaseKey, Pair, Pairing, Scored, other_metrics, pair_records, score
+from qeval.compare.plan import Planned, plan_metric, plan_slices, reached
 from qeval.compare.policy import Policy
 from qeval.compare.report import CandidateResult, ChangedCase, Verdict
+from qeval.compare.screening import Screened, screen
 from qeval.compare.verdict import judge
 from qeval.grading.judge import METRIC
 from qeval.record import Reason, Record, Stopping
@@ -58,21 +59,25 @@ def compare_candidate(ours: OwnRecord, theirs: OwnRecord, policy: Policy, alpha:
     copied = copied_answers(baseline, candidate, pairing.pairs) if readable else ()
     comparability = found.model_copy(update={"faults": (*found.faults, *copied, *ours.faults, *theirs.faults)})
     at = levels(alpha, candidate.header.stopping)
-    verdicts = tuple(_verdicts(ours, theirs, pairing, policy, at)) if readable else ()
+    planned = _planned(baseline, pairing, policy, at)
+    verdicts = tuple(_verdicts(ours, theirs, pairing.pairs, policy, planned=planned, at=at)) if readable else ()
+    screened = Screened()
+    if readable:
+        screened = screen(baseline, candidate, pairing.pairs, planned, policy=policy, alpha=alpha)
     limits = check_limits(policy.limits, score(pairing.pairs, "pass"))
     if not readable or _harmed(candidate):
         # Limits are counted over all cases; harm that was proven before does not wait for them.
-        limits = Checked((), ())
-    errors = numeric_errors(candidate)
+        limits, screened = Checked((), ()), screened._replace(limits=(), missing=())
     decision = decide(
         faults=comparability.faults,
         missing=[
             *_missing(baseline, candidate, pairing, policy),
             *(f"{name}: no data" for name in limits.without_data),
+            *screened.missing,
         ],
         verdicts=verdicts,
-        limits=limits.results,
-        numeric_errors=errors,
+        limits=(*limits.results, *screened.limits),
+        numeric_errors=numeric_errors(candidate),
     )
     identical = readable and is_identical(pairing.pairs)
     result = CandidateResult(
@@ -82,25 +87,37 @@ def compare_candidate(ours: OwnRecord, theirs: OwnRecord, policy: Policy, alpha:
         reasons=decision.reasons,
         comparability=comparability,
         verdicts=verdicts,
-        limits=limits.results,
+        limits=(*limits.results, *screened.limits),
+        fidelity=screened.fidelity,
         identical=identical,
         notes=(
             *(identity_notes(baseline, candidate) if identical else ()),
             *_level_notes(at, policy),
+            *screened.notes,
             *_notes(pairing, verdicts, candidate.header.stopping),
         ),
         confidence=1 - 2 * at.margin,
         unpaired=pairing.unpaired,
     )
     both = OwnChanges(ours.changes("pass"), theirs.changes("pass"))
-    return Compared(result, changed_cases(candidate.header.variant, pairing.pairs, both))
+    return Compared(result, changed_cases(candidate.header.variant, pairing.pairs, Seen(both, screened.divergences)))
 
 
-def _verdicts(ours: OwnRecord, theirs: OwnRecord, pairing: Pairing, policy: Policy, at: Levels) -> Iterable[Verdict]:
-    pairs = pairing.pairs
-    planned = plan_slices(pairing.planned, ours.record.header.suites, policy)
-    if at.anytime:
-        planned = reached(planned, pairing.planned, pairs)
+def _planned(baseline: Record, pairing: Pairing, policy: Policy, at: Levels) -> tuple[Planned, ...]:
+    """Plan the slices over the pairs."""
+    planned = plan_slices(pairing.planned, baseline.header.suites, policy)
+    return reached(planned, pairing.planned, pairing.pairs) if at.anytime else planned
+
+
+def _verdicts(
+    ours: OwnRecord,
+    theirs: OwnRecord,
+    pairs: Sequence[Pair],
+    policy: Policy,
+    *,
+    planned: Sequence[Planned],
+    at: Levels,
+) -> Iterable[Verdict]:
     on_pass = score(pairs, "pass")
     both = OwnChanges(ours.changes("pass"), theirs.changes("pass"))
     yield from judge(planned, on_pass, policy, metric="pass", own=both, at=at)
@@ -178,5 +195,7 @@ def _notes(pairing: Pairing, verdicts: Sequence[Verdict], stopping: Stopping | N
 
 
 def numeric_errors(record: Record) -> int:
-    """Count the outcomes with NaN or infinite logits."""
-    return sum(outcome.status == "numeric_error" for outcome in record.outcomes)
+    """Count the cases with NaN or infinite logits, in an answer or while one of the baseline's was scored."""
+    answered = {(o.suite, o.case) for o in record.outcomes if o.status == "numeric_error"}
+    scored = {(one.suite, one.case) for one in record.scored if one.fault == "numeric_error"}
+    return len(answered | scored)

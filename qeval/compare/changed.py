@@ -2,16 +2,26 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from typing import NamedTuple
 
+from qeval.compare.fidelity_result import Divergence
 from qeval.compare.noise import OwnChanges
-from qeval.compare.pairs import Arm, Pair
+from qeval.compare.pairs import Arm, CaseKey, Pair
 from qeval.compare.report import ChangedCase, ChangeKind
 
 
-def changed_cases(candidate: str, pairs: Sequence[Pair], own: OwnChanges) -> tuple[ChangedCase, ...]:
+class Seen(NamedTuple):
+    """What is known of a case besides its answers."""
+
+    own: OwnChanges
+    divergences: Mapping[CaseKey, Divergence]
+    """Where each case first diverges, of those that do."""
+
+
+def changed_cases(candidate: str, pairs: Sequence[Pair], seen: Seen) -> tuple[ChangedCase, ...]:
     """Return the changed cases of one candidate, in the order of the baseline's cases."""
-    return tuple(_case(candidate, pair, kind, own) for pair in pairs for kind in [_kind(pair)] if kind is not None)
+    return tuple(_case(candidate, pair, kind, seen) for pair in pairs for kind in [_kind(pair)] if kind is not None)
 
 
 def _kind(pair: Pair) -> ChangeKind | None:
@@ -25,7 +35,7 @@ def _kind(pair: Pair) -> ChangeKind | None:
     return "wrong_to_other_wrong" if before is False and after is False else "text_changed"
 
 
-def _case(candidate: str, pair: Pair, kind: ChangeKind, own: OwnChanges) -> ChangedCase:
+def _case(candidate: str, pair: Pair, kind: ChangeKind, seen: Seen) -> ChangedCase:
     key = (pair.info.suite, pair.info.case)
     return ChangedCase(
         candidate=candidate,
@@ -39,7 +49,8 @@ def _case(candidate: str, pair: Pair, kind: ChangeKind, own: OwnChanges) -> Chan
         candidate_text=_text(pair.candidate),
         baseline_fault=_fault(pair.baseline),
         candidate_fault=_fault(pair.candidate),
-        unstable=any(key in arm and arm[key].flipped for arm in own),
+        unstable=any(key in arm and arm[key].flipped for arm in seen.own),
+        divergence=seen.divergences.get(key),
     )
 
 

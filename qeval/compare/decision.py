@@ -86,11 +86,11 @@ def decide(
         faults: what forbids the comparison.
         missing: required data that is not there.
         verdicts: all verdicts; those that gate are of level critical and not exploratory.
-        limits: all hard limits; a broken `min_scored` is missing data, any other a regression.
-        numeric_errors: outcomes of the candidate with NaN or infinite logits.
+        limits: all limits; a broken `min_scored` is missing data, any other a regression, unless it is advisory.
+        numeric_errors: cases in which the candidate had NaN or infinite logits.
     """
     gating = [verdict for verdict in verdicts if verdict.gates]
-    broken = [limit for limit in limits if limit.broken]
+    broken = [limit for limit in limits if limit.broken and limit.level == "critical"]
     unscored = [_limit(limit) for limit in broken if limit.name == "min_scored"]
     exceeded = [_limit(limit) for limit in broken if limit.name != "min_scored"]
     by_ruling: list[tuple[DecisionRuling, list[str]]] = [
@@ -122,7 +122,7 @@ def _reasons(gating: Sequence[Verdict], ruling: Ruling) -> list[str]:
 
 
 def _numeric(count: int) -> list[str]:
-    return [f"NaN or infinite logits in {count} outcomes; such a candidate is never accepted"] if count else []
+    return [f"NaN or infinite logits in {count} cases; such a candidate is never accepted"] if count else []
 
 
 def _doubts(gating: Sequence[Verdict]) -> list[str]:

@@ -23,7 +23,8 @@ def ends(baseline: Record, so_far: Record, policy: Policy, candidates: int) -> R
     if stopping is None:
         return None
     ours, alpha = OwnRecord(baseline), policy.alpha_of(candidates)
-    counted = policy.limits.max_net_loss is not None or policy.limits.min_pass_rate is not None
+    limits = policy.limits
+    counted = limits.max_net_loss is not None or limits.min_pass_rate is not None or policy.fidelity.decides
     for reason in stopping.on:
         if reason == "acceptance" and counted:
             continue

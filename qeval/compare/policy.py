@@ -45,6 +45,10 @@ def _all_best_or_names(value: object) -> object:
 
 MarginOrAuto = Annotated[float | Auto, BeforeValidator(_auto_or_share, json_schema_input_type=Margin | Auto)]
 Thresholds = Annotated[dict[str, Amount], BeforeValidator(_by_slice, json_schema_input_type=Amount | dict[str, Amount])]
+Positive = Annotated[float, Field(strict=True, gt=0)]
+PositiveBySlice = Annotated[
+    dict[str, Positive], BeforeValidator(_by_slice, json_schema_input_type=Positive | dict[str, Positive])
+]
 Candidates = Annotated[Literal["all", "best"] | tuple[str, ...], BeforeValidator(_all_best_or_names)]
 
 SMALLEST_AUTO_MARGIN = 0.03
@@ -90,6 +94,33 @@ class Limits(Strict):
         return self
 
 
+class FidelityBounds(Strict):
+    """How far the candidate's token distributions may lie from the baseline's: mean KL, over all positions of a slice.
+
+    Where both bounds name a slice, the larger one is what is allowed: near the noise a multiple is no bound, since
+    the noise of fp32 is almost zero. A bound that cannot be checked is said aloud, and where it is critical the
+    decision is *incomplete*.
+    """
+
+    max_kl_over_noise: PositiveBySlice | None = None
+    """As a multiple of the noise floor: the larger mean KL of the two variants against themselves."""
+    max_kl: PositiveBySlice | None = None
+    """In nats."""
+    level: Level = "advisory"
+    """Advisory: shown when broken, decides nothing, since near the baseline KL does not rank quality."""
+
+    @model_validator(mode="after")
+    def _names_are_slices(self) -> FidelityBounds:
+        for name in (*(self.max_kl_over_noise or ()), *(self.max_kl or ())):
+            parse_slice(name)
+        return self
+
+    @property
+    def decides(self) -> bool:
+        """Whether there is a bound that the decision depends on."""
+        return self.level == "critical" and bool(self.max_kl_over_noise or self.max_kl)
+
+
 class Policy(Strict):
     """What a team accepts; an empty file is the built-in default."""
 
@@ -103,6 +134,7 @@ class Policy(Strict):
     level: dict[str, Level] = Field(default_factory=dict)
     """Per suite; suites not listed are critical. An advisory suite is shown and does not gate by itself."""
     limits: Limits = Field(default_factory=Limits)
+    fidelity: FidelityBounds = Field(default_factory=FidelityBounds)
     candidates_required: Candidates = "all"
     """Candidates whose decision is the run's. `best`: one accepted candidate is enough, the smallest is taken, and
     alpha is divided by their number, since the best of many is accepted wrongly more often than each."""

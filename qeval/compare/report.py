@@ -2,33 +2,21 @@
 
 from __future__ import annotations
 
-from typing import Annotated, Any, Literal
+from typing import Any, Literal
 
 from pydantic import Field
 
+from qeval.compare.fidelity_result import CandidateFidelity, Divergence
+from qeval.compare.slice_key import Role as Role
+from qeval.compare.slice_key import Share as Share
+from qeval.compare.slice_key import SliceKey as SliceKey
 from qeval.record import ComparabilityLevel, Environment, Proof, State, SuiteInfo
 from qeval.strict import Strict
 
 Ruling = Literal["regressed", "equivalent", "improved", "inconclusive"]
 DecisionRuling = Literal["accepted", "regressed", "inconclusive", "not_comparable", "incomplete"]
-Role = Literal["pool", "suite", "required", "exploratory"]
 Level = Literal["critical", "advisory"]
 ChangeKind = Literal["right_to_wrong", "wrong_to_right", "wrong_to_other_wrong", "text_changed", "no_answer"]
-Share = Annotated[float, Field(ge=0, le=1)]
-
-
-class SliceKey(Strict):
-    """The pairs of one suite (None: of all) that share a tag value (None: all of them)."""
-
-    suite: str | None = None
-    tag: str | None = None
-    value: str | None = None
-
-    @property
-    def label(self) -> str:
-        """As reports name it: `all`, `longdoc`, `longdoc/depth=0.9`, `all/lang=de`."""
-        base = self.suite or "all"
-        return base if self.tag is None else f"{base}/{self.tag}={self.value}"
 
 
 class SelfFlips(Strict):
@@ -151,10 +139,12 @@ class Verdict(Strict):
 
 
 class LimitResult(Strict):
-    """One hard limit of the policy, held or broken, with the threshold beside the value."""
+    """One limit of the policy, held or broken, with the threshold beside the value."""
 
     name: str
     slice: SliceKey
+    level: Level = "critical"
+    """An advisory one is shown when broken and decides nothing."""
     broken: bool
     text: str
     """Such as `net loss 12 of 160 cases, allowed 8 (max_net_loss 0.05)`."""
@@ -224,6 +214,9 @@ class ChangedCase(Strict):
     candidate_fault: str
     unstable: bool = False
     """Baseline or candidate also flipped this case against itself."""
+    divergence: Divergence | None = None
+    """Where the candidate first prefers another token along the baseline's answer; None where it nowhere does, or
+    where no fidelity was measured."""
 
 
 class CandidateResult(Strict):
@@ -237,6 +230,8 @@ class CandidateResult(Strict):
     comparability: Comparability
     verdicts: tuple[Verdict, ...]
     limits: tuple[LimitResult, ...] = ()
+    fidelity: CandidateFidelity | None = None
+    """None where none was measured, or where it is not of this baseline's answers: the notes say why."""
     identical: bool = False
     """Equal to the baseline in every token: said aloud, with likely causes."""
     notes: tuple[str, ...] = ()

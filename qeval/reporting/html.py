@@ -18,9 +18,9 @@ from markupsafe import Markup, escape
 
 from qeval.compare.report import CandidateResult, ChangedCase, Report, VariantSummary, Verdict
 from qeval.jsonl import dumps
-from qeval.reporting import charts, diff, figures, view
+from qeval.reporting import charts, diff, fidelity, figures, view
 from qeval.reporting.visible import character_name, code_point, cut, pieces, visible
-from qeval.units import duration, p_value, percent, points, rate, size
+from qeval.units import duration, nats, p_value, percent, points, rate, size
 
 _TEMPLATES = Path(__file__).parent / "templates"
 _CASES_LIMIT = 2_000
@@ -74,6 +74,7 @@ def render_html(report: Report) -> str:
         sampled=view.sampled(report),
         costs=charts.costs(report),
         noise=charts.noise(report),
+        fidelity_panels=fidelity.panels(report),
         cases=[_case(case) for case in cases[:_CASES_LIMIT]],
         n_changed=len(cases),
         tag_options=_tag_options(cases),
@@ -98,10 +99,11 @@ def _environment() -> Environment:
         "duration": duration,
         "percent": percent,
         "points": points,
+        "nats": nats,
         "p_value": p_value,
         "rate": rate,
     }
-    environment.globals |= {"view": view, "figures": figures}
+    environment.globals |= {"view": view, "figures": figures, "fidelity": fidelity}
     return environment
 
 

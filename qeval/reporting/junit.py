@@ -101,7 +101,8 @@ def _doubts(verdict: Verdict) -> list[str]:
 
 def _limit(limit: LimitResult) -> Check:
     name = f"limit {limit.name} in {limit.slice.label}"
-    return Check("limits", name, "failure" if limit.broken else "passed", "limit_broken", limit.text)
+    broken: Outcome = "failure" if limit.level == "critical" else "skipped"
+    return Check("limits", name, broken if limit.broken else "passed", "limit_broken", limit.text)
 
 
 def _suite(report: Report, candidate: CandidateResult) -> ET.Element:

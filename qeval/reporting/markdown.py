@@ -11,7 +11,7 @@ import re
 from collections.abc import Iterable, Sequence
 
 from qeval.compare.report import CandidateResult, ChangedCase, Report, SelfFlips, Stratum, VariantSummary, Verdict
-from qeval.reporting import figures, view
+from qeval.reporting import fidelity, figures, view
 from qeval.reporting.visible import cut, one_line, visible
 from qeval.units import UNKNOWN, percent, rate, size
 
@@ -37,6 +37,7 @@ def render_markdown(report: Report) -> str:
         *_suite_tables(report),
         _slices_table(report),
         _noise_table(report),
+        _fidelity_table(report),
         _sampled_table(report),
         _limits(report),
         "### What each variant costs",
@@ -212,6 +213,43 @@ def _stratum(stratum: Stratum | None) -> str:
     return UNKNOWN if stratum is None else f"{stratum.n}, {stratum.losses} / {stratum.gains}"
 
 
+def _fidelity_table(report: Report) -> str:
+    """Return how far candidates lie from the baseline token by token, empty where it was not measured."""
+    shown = fidelity.panels(report)
+    if not shown:
+        return ""
+    heads = (
+        "candidate",
+        "suite",
+        "tokens",
+        "KL mean",
+        "KL p99",
+        "noise KL",
+        "KL over noise",
+        "same top",
+        "near-ties of flips",
+    )
+    rows = [[code(panel.candidate), *_fidelity_cells(row)] for panel in shown for row in panel.rows]
+    notes = [f"{code(panel.candidate)}: {prose(fidelity.gap_words(panel.result))}." for panel in shown]
+    notes += [f"{prose(fidelity.BOUND)}."] if fidelity.bounds_shown(shown) else []
+    title = "### Fidelity: distance to the baseline, token by token"
+    return f"{title}\n\n{table(heads, rows, right=range(2, 9))}\n\n" + "\n".join(f"- {note}" for note in notes)
+
+
+def _fidelity_cells(row: fidelity.Row) -> list[str]:
+    at, kind = row.at, row.kind
+    return [
+        code(at.slice.label),
+        f"{at.statistics.n_tokens if at.statistics else 0:,}",
+        fidelity.mean_text(at, kind),
+        fidelity.p99_text(at, kind),
+        fidelity.divergence_of(at.noise, kind),
+        fidelity.times_text(at),
+        fidelity.same_text(at),
+        fidelity.near_ties_text(at),
+    ]
+
+
 def _sampled_table(report: Report) -> str:
     rows = [
         [code(row.variant), code(row.suite), f"{row.at.k}", f"{row.at.n}",
@@ -225,7 +263,12 @@ def _sampled_table(report: Report) -> str:
 
 
 def _limits(report: Report) -> str:
-    broken = [(c.candidate, limit) for c in report.candidates for limit in c.limits if limit.broken]
+    broken = [
+        (c.candidate, limit)
+        for c in report.candidates
+        for limit in c.limits
+        if limit.broken and limit.level == "critical"
+    ]
     lines = [f"- {code(name)} {code(limit.slice.label)}: {prose(limit.text)}" for name, limit in broken[:50]]
     return "### Hard limits broken\n\n" + "\n".join(lines) if lines else ""
 
@@ -286,6 +329,7 @@ def _case(case: ChangedCase, baseline: str) -> str:
         f"<details><summary>{view.KIND_WORDS[case.kind]} <code>{name}</code>{unstable}</summary>",
         "",
         f"Tags: {code(tags, 200)}" if tags else "",
+        f"First differs at {code(fidelity.divergence_text(case.divergence), 200)}" if case.divergence else "",
         "",
         "Question:",
         fence(visible(cut(case.question, 300).text)),

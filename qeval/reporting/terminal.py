@@ -15,7 +15,7 @@ from rich.table import Table
 from rich.text import Text
 
 from qeval.compare.report import CandidateResult, ChangedCase, Report, VariantSummary, Verdict
-from qeval.reporting import verdict_table, view
+from qeval.reporting import fidelity, fidelity_table, verdict_table, view
 from qeval.reporting.verdict_table import STYLES
 from qeval.reporting.visible import cut, one_line, visible
 from qeval.units import UNKNOWN, rate, size
@@ -46,7 +46,14 @@ def print_report(report: Report, console: Console | None = None) -> None:
     wide = console.width >= _WIDE
     console.print(_title(report))
     console.print(_suites(report, console.width))
-    for part in (_slices(report, console.width), _worst(report), _variants(report, wide), _remarks(report)):
+    parts = (
+        _slices(report, console.width),
+        _fidelity(report, console.width),
+        _worst(report),
+        _variants(report, wide),
+        _remarks(report),
+    )
+    for part in parts:
         if part is not None:
             console.print(part)
     console.print(_decisions(report))
@@ -130,6 +137,21 @@ def _slices(report: Report, room: int) -> RenderableType | None:
     )
 
 
+def _fidelity(report: Report, room: int) -> RenderableType | None:
+    shown = fidelity.panels(report)
+    if not shown:
+        return None
+    layout = fidelity_table.fit(shown, room)
+    parts: list[RenderableType] = [fidelity_table.table(layout)]
+    for panel in shown:
+        parts += [_text(visible(panel.candidate), "bold"), fidelity_table.table(layout, panel)]
+    notes = [fidelity_table.LEGEND, *([fidelity.BOUND] if fidelity.bounds_shown(shown) else [])]
+    notes += [f"{panel.candidate}: {fidelity.gap_words(panel.result)}" for panel in shown]
+    return _section(
+        "Fidelity: distance to the baseline, token by token", *parts, *(_text(visible(note), "dim") for note in notes)
+    )
+
+
 def _section(title: str, *parts: RenderableType) -> RenderableType:
     return Group("", _text(title, "bold"), *parts)
 
@@ -156,6 +178,8 @@ def _case_head(case: ChangedCase) -> Text:
     head.append(view.KIND_WORDS[case.kind], "bold")
     head.append(f"  {one_line(tags, 120)}" if tags else "", "dim")
     head.append("  unstable: also flips against itself" if case.unstable else "", "yellow")
+    if case.divergence is not None:
+        head.append(f"\nfirst differs at {fidelity.divergence_text(case.divergence)}", "dim")
     return head
 
 

@@ -86,7 +86,7 @@ def test_a_candidate_with_nan_logits_anywhere_is_never_accepted(repeat):
     kept = [outcome for outcome in candidate.outcomes if (outcome.case, outcome.repeat) != ("c0001", repeat)]
     result = decide(make_record("fp32", HALF), candidate._replace(outcomes=(*kept, broken)), **WIDE)
     assert result.decision == "inconclusive"
-    assert "NaN or infinite logits in 1 outcomes" in result.reasons[0]
+    assert "NaN or infinite logits in 1 cases" in result.reasons[0]
 
 
 @pytest.mark.parametrize("state", ["crashed", "out_of_memory", "timeout", "interrupted", "running", "unsupported"])

@@ -6,7 +6,7 @@ from qeval.compare.build import build_report
 from qeval.compare.early import ends
 from qeval.compare.policy import Policy
 from qeval.record import Stopping
-from tests.factories import make_record
+from tests.factories import FIDELITY, make_record, make_scored
 
 N = 400
 RIGHT = [i % 4 != 0 for i in range(N)]
@@ -115,12 +115,21 @@ def test_roles_and_margins_are_those_of_all_planned_cases():
     assert suite.margin == policy.margin_of(suite.slice, 40)
 
 
-@pytest.mark.parametrize("limit", [{"max_net_loss": 0.5}, {"min_pass_rate": 0.1}])
-def test_acceptance_does_not_end_a_run_whose_limits_count_all_cases(limit):
+@pytest.mark.parametrize(
+    ("policy", "reason"),
+    [
+        ({"limits": {"max_net_loss": 0.5}}, None),
+        ({"limits": {"min_pass_rate": 0.1}}, None),
+        ({"fidelity": {"max_kl": 1.0, "level": "critical"}}, None),
+        ({"fidelity": {"max_kl": 1.0}}, "acceptance"),
+    ],
+)
+def test_acceptance_does_not_end_a_run_whose_limits_count_all_cases(policy, reason):
     many = [True] * 900
-    theirs = make_record("int8", {"a": many}, stopping=Stopping(on=("harm", "acceptance")))
-    theirs = theirs._replace(outcomes=theirs.outcomes[:600])
-    assert ends(make_record("fp32", {"a": many}), theirs, Policy(limits=limit), 1) is None
+    theirs = make_record("int8", {"a": many}, stopping=Stopping(on=("harm", "acceptance")), fidelity=FIDELITY)
+    scored = tuple(make_scored("a", f"c{i:04}", (0.1,)) for i in range(600))
+    theirs = theirs._replace(outcomes=theirs.outcomes[:600], scored=scored)
+    assert ends(make_record("fp32", {"a": many}, fidelity=FIDELITY), theirs, Policy(**policy), 1) == reason
 
 
 def test_a_slice_still_to_come_is_a_test_of_the_family():

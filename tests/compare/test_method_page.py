@@ -6,6 +6,7 @@ from pathlib import Path
 import pytest
 
 from qeval.compare.churn import Rate, excess_churn
+from qeval.compare.clustered_means import clustered_mean, clustered_share
 from qeval.compare.clusters import design_effect, sign_flip_tail
 from qeval.compare.distributions import upper_quantile
 from qeval.compare.interval import tango, wilson
@@ -153,3 +154,33 @@ def test_values_between_0_and_1():
 def test_the_shrunken_language():
     found = shrink([-0.40, -0.02, -0.03, 0.0], [0.12**2] + [0.02**2] * 3)
     on_page(f"**−{-100 * found.effects[0]:.1f}**")
+
+
+def test_the_divergence_of_four_tokens_with_and_without_the_cut_of_llama_cpp():
+    p, q = (0.7, 0.2, 0.09999999, 0.00000001), (0.6, 0.25, 0.1499, 0.0001)
+    assert (sum(p), sum(q)) == pytest.approx((1, 1))
+    terms = [one * (math.log(one) - math.log(other)) for one, other in zip(p, q, strict=True)]
+    uncut = sum(terms)
+    cut = sum(term for one, term in zip(p, terms, strict=True) if math.log(one) > -16)
+    assert (uncut, cut) == pytest.approx((0.0227968, 0.0227969), abs=1e-7)
+    on_page(*(f"{term:.7f} |".replace("-", "−") for term in terms))
+    on_page(
+        f"KL = **{uncut:.7f}**", f"llama.cpp counts, it is {cut:.7f}", f"ln p = {math.log(p[3]):.2f}".replace("-", "−")
+    )
+    apart = sum(abs(one - other) for one, other in zip(p, q, strict=True)) / 2
+    on_page(f"TV is {apart:.4f} and the expected acceptance {1 - apart:.4f}")
+
+
+def test_the_clustered_error_by_hand():
+    documents = [(0.5, 0.1), (0.0, 0.1, 0.2), (0.3,)]
+    found = clustered_mean([sum(one) for one in documents], [len(one) for one in documents], 0.05)
+    by_hand = math.sqrt(3 / 2 * (0.2**2 + 0.3**2 + 0.1**2)) / 6
+    assert (found.value, found.se) == pytest.approx((0.2, by_hand), abs=1e-6)
+    assert found.high is not None
+    on_page(f"= **{by_hand:.4f}**", f"± {upper_quantile(0.05, 2):.3f} · SE = ± {found.high - found.value:.4f}")
+    flat = [value for one in documents for value in one]
+    independent = math.sqrt(sum((value - 0.2) ** 2 for value in flat) / 6 / 5)
+    on_page(f"SE would be {independent:.4f}")
+    share = clustered_share([7] * 20, [7] * 20, 0.05)
+    assert share.low is not None
+    on_page(f"{100 * share.low:.1f} to 100 %")

@@ -85,7 +85,7 @@ def test_nan_logits_of_the_baseline_are_warned_about():
     base = make_record("fp32", {"s": [True, None]})
     broken = base.outcomes[1].model_copy(update={"status": "numeric_error"})
     made = build_report(base._replace(outcomes=(base.outcomes[0], broken)), [base], Policy(), created_at="t")
-    assert made.warnings[0] == "NaN or infinite logits in 1 outcomes of the baseline"
+    assert made.warnings[0] == "NaN or infinite logits in 1 cases of the baseline"
 
 
 @pytest.mark.parametrize(

@@ -4,6 +4,14 @@ from __future__ import annotations
 
 from typing import Any
 
+from qeval.compare.fidelity_result import (
+    CandidateFidelity,
+    Divergence,
+    Fidelity,
+    FidelityPart,
+    SelfFidelity,
+    SliceFidelity,
+)
 from qeval.compare.report import (
     CandidateResult,
     ChangedCase,
@@ -108,6 +116,63 @@ def environment() -> Environment:
     )
 
 
+def statistics(mean: float, **changes: Any) -> Fidelity:
+    """Statistics that belong to a mean KL, as far as they follow from it."""
+    fields: dict[str, Any] = {
+        "n_cases": 32, "n_tokens": 1500, "clusters": 32,
+        "kld_mean": mean, "kld_se": mean / 20, "kld_low": 0.915 * mean, "kld_high": 1.085 * mean,
+        "kld_median": mean / 6, "kld_p90": 2.4 * mean, "kld_p95": 4.1 * mean, "kld_p99": 9.5 * mean,
+        "kld_p999": 21 * mean, "kld_max": 30 * mean, "kld_min": 0.0,
+        "same_top_p": 0.942, "same_top_p_low": 0.921, "same_top_p_high": 0.958,
+        "dp_mean": -0.013, "dp_rms": 0.072, "total_variation_mean": 0.081, "expected_acceptance": 0.919,
+        "ln_ppl_ratio": mean / 4, "ln_ppl_ratio_se": mean / 30, "ln_ppl_ratio_low": 0.195 * mean,
+        "ln_ppl_ratio_high": 0.305 * mean, "ppl_base": 1.31, "ppl_q": 1.36, "entropy_mean": 0.41,
+    }  # fmt: skip
+    return Fidelity(**(fields | changes))
+
+
+def slice_fidelity(suite: str | None, mean: float, **changes: Any) -> SliceFidelity:
+    tag, value = changes.pop("tag", None), changes.pop("value", None)
+    fields: dict[str, Any] = {
+        "slice": SliceKey(suite=suite, tag=tag, value=value),
+        "role": "suite" if suite else "pool",
+        "statistics": statistics(mean),
+        "baseline_self": SelfFidelity(n_cases=2, n_tokens=128, kld_mean=1.2e-11, same_top_p=1.0, shift_p99=4e-6),
+        "candidate_self": SelfFidelity(n_cases=2, n_tokens=128, kld_mean=0.0024, same_top_p=0.969, shift_p99=0.043),
+        "over_noise": mean / 0.0024,
+        "diverged": 20,
+        "flipped": 21,
+        "near_ties": 3,
+    }
+    return SliceFidelity(**(fields | changes))
+
+
+def fidelity_part(by: str, value: str, mean: float) -> FidelityPart:
+    seen = statistics(mean).model_dump()
+    names = FidelityPart.model_fields.keys() & seen.keys()
+    return FidelityPart(slice=SliceKey(), by=by, value=value, **{name: seen[name] for name in names})
+
+
+def fidelity(*slices: SliceFidelity, **changes: Any) -> CandidateFidelity:
+    fields: dict[str, Any] = {
+        "kind": "exact",
+        "reference": "ef" * 32,
+        "reconstruction_kl": 7e-4,
+        "confidence": 0.9,
+        "gap_noise": 0.043,
+        "gap_noise_n": 1280,
+        "slices": slices,
+        "parts": (
+            fidelity_part("token_class", "digit", 0.21),
+            fidelity_part("token_class", "other", 0.14),
+            fidelity_part("position", "1", 0.05),
+            fidelity_part("position", "5-16", 0.17),
+            fidelity_part("prompt_tokens", "257-1,024", 0.147),
+        ),
+    }
+    return CandidateFidelity(**(fields | changes))
+
+
 def proof(bits: float, storage: int) -> Proof:
     return Proof(
         quantized_modules=0 if bits == 32 else 210,
@@ -158,6 +223,17 @@ def changed(candidate: str, case: str, kind: str, **changes: Any) -> ChangedCase
     return ChangedCase(**(fields | changes))
 
 
+def divergence(**changes: Any) -> Divergence:
+    fields: dict[str, Any] = {
+        "position": 9,
+        "baseline_token": " March",
+        "candidate_token": " May",
+        "gap": 0.0213,
+        "near_tie": True,
+    }
+    return Divergence(**(fields | changes))
+
+
 def hostile_cases() -> tuple[ChangedCase, ...]:
     return tuple(
         changed(
@@ -170,6 +246,7 @@ def hostile_cases() -> tuple[ChangedCase, ...]:
             candidate_text=text,
             candidate_fault=text[:300],
             tags={"attack": name, "raw": text[:60]},
+            divergence=divergence(baseline_token=text[:60], candidate_token=text[:60], near_tie=False),
         )
         for name, text in HOSTILE.items()
     )
@@ -218,7 +295,23 @@ def _nf4() -> CandidateResult:
         limits=(
             LimitResult(name="max_net_loss", slice=SliceKey(suite="longdoc"), broken=True,
                         text="net loss 9 of 32 cases, allowed 4 (max_net_loss 0.15)"),
+            LimitResult(name="max_kl_over_noise", slice=SliceKey(), level="advisory", broken=True,
+                        text="mean KL 0.147 nats, noise floor 0.0024, allowed 0.024 (max_kl_over_noise 10)"),
             LimitResult(name="min_scored", slice=SliceKey(), broken=False, text="159 of 160 scored, at least 152"),
+        ),
+        fidelity=fidelity(
+            slice_fidelity(None, 0.147394, statistics=statistics(0.147394, n_cases=158, n_tokens=14210, clusters=137),
+                           faults={"numeric_error": 1}, unscored=1),
+            slice_fidelity("longdoc", 0.2218),
+            slice_fidelity("multilingual", 0.131, baseline_self=None, candidate_self=None, over_noise=None),
+            slice_fidelity("refusal", 0.08, statistics=None, over_noise=None, faults={"out_of_memory": 32},
+                           diverged=0, flipped=0, near_ties=0),
+            slice_fidelity("longdoc", 0.31, tag="depth", value="0.9", role="required", over_noise=None,
+                           statistics=statistics(0.31, n_cases=1, n_tokens=60, clusters=1, kld_se=None, kld_low=None,
+                                                 kld_high=None, kld_median=None, kld_p90=None, kld_p95=None,
+                                                 kld_p99=None, kld_p999=None, same_top_p_low=None,
+                                                 same_top_p_high=None, ln_ppl_ratio_se=None, ln_ppl_ratio_low=None,
+                                                 ln_ppl_ratio_high=None, ppl_q=None)),
         ),
         notes=("one case has no answer (timeout)",),
     )  # fmt: skip
@@ -256,6 +349,13 @@ def _others() -> tuple[CandidateResult, ...]:
             reasons=("pool is open: needs about 344 cases",),
             comparability=Comparability(level="rendered_text", cautions=("another engine: llama.cpp 0.3",)),
             verdicts=inconclusive,
+            fidelity=fidelity(
+                slice_fidelity(None, 0.107, over_noise=None, near_ties=None),
+                kind="top_k_bound",
+                gap_noise=None,
+                gap_noise_n=0,
+                parts=(),
+            ),
             notes=("ended early by proven harm after 32 of 160 cases",),
         ),
         CandidateResult(
@@ -303,7 +403,7 @@ def full_report(**changes: Any) -> Report:
         ),
         "candidates": candidates,
         "changed": (
-            changed("nf4", "needle-017", "right_to_wrong"),
+            changed("nf4", "needle-017", "right_to_wrong", divergence=divergence()),
             changed("nf4", "needle-018", "right_to_wrong", unstable=True),
             changed("nf4", "ar-03", "wrong_to_right", suite="multilingual", tags={"lang": "ar"},
                     baseline_text=HOSTILE["emoji"], candidate_text=HOSTILE["arabic"], baseline_fault="wrong_language",

@@ -125,7 +125,7 @@ def test_tables_say_what_could_show_what_is_needed_and_what_is_noise(report):
     assert "| 2.0 / 13.8 | **regressed** |" in document
     noise = document[document.index("### Noise floor") :]
     assert "| `nf4` | `all` | 4.2 % (n 24) | 8.3 % (n 24) | +6.9 pp [-1.1, +14.9] | 3, 1 / 1 | 21, 9 / 0 |" in noise
-    assert "int8+kv=int4" not in noise.partition("### Sampled")[0]
+    assert "int8+kv=int4" not in noise.partition("### Fidelity")[0]
     assert "| `all` | 4 | 160 | 84.4 % | 21.9 % |" in document
 
 

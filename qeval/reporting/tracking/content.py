@@ -18,7 +18,7 @@ from qeval.jsonl import dumps
 from qeval.record import RECORD_FILE, Record, folder_name, load_record
 from qeval.reporting import view
 from qeval.reporting.files import render_all
-from qeval.reporting.tracking.metrics import BASELINE_ID, comparison, costs, gating, quality
+from qeval.reporting.tracking.metrics import BASELINE_ID, comparison, costs, fidelity, gating, quality
 from qeval.reporting.tracking.names import legal_names
 from qeval.reporting.tracking.privacy import Privacy, case_table, digest, redact_header, redact_report
 from qeval.reporting.visible import visible
@@ -163,6 +163,7 @@ def _child(frame: _Frame, variant: VariantSummary, record: Record | None) -> _Dr
             **costs(variant),
             **quality(report, variant, record),
             **{name: value for verdict in gating(result) for name, value in comparison(verdict).items()},
+            **fidelity(result),
         },
         artifacts={"verdicts.json": dumps([v.model_dump(mode="json") for v in result.verdicts], indent=1)}
         if result

@@ -90,3 +90,25 @@ def _noise(verdict: Verdict) -> dict[str, float | None]:
         "excess_churn_low": None if excess is None else excess.low,
         "excess_churn_high": None if excess is None else excess.high,
     }
+
+
+def fidelity(result: CandidateResult | None) -> dict[str, float | None]:
+    """Return the headline figures of fidelity, of the pool, the suites and the required slices; none for the baseline.
+
+    Where only the likeliest tokens are known, the names say that the figures are lower bounds.
+    """
+    if result is None or result.fidelity is None:
+        return {}
+    suffix = "" if result.fidelity.kind == "exact" else "_lower_bound"
+    metrics: dict[str, float | None] = {}
+    for at in result.fidelity.slices:
+        path = "/".join(["compare", BASELINE_ID, "fidelity", *_slice_path(at.slice).split("/")[1:]])
+        seen = at.statistics
+        metrics |= {
+            f"{path}/kld_mean{suffix}": None if seen is None else seen.kld_mean,
+            f"{path}/kld_p99{suffix}": None if seen is None else seen.kld_p99,
+            f"{path}/same_top_p": None if seen is None else seen.same_top_p,
+            f"{path}/kld_over_noise": at.over_noise,
+            f"{path}/n_tokens": 0 if seen is None else seen.n_tokens,
+        }
+    return metrics

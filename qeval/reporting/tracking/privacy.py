@@ -7,6 +7,7 @@ import re
 from collections.abc import Iterable
 from typing import Any, Literal
 
+from qeval.compare.fidelity_result import Divergence
 from qeval.compare.report import ChangedCase, Report, VariantSummary
 from qeval.jsonl import dumps
 from qeval.outcome import Grade, Outcome
@@ -56,7 +57,13 @@ def _redact_case(case: ChangedCase) -> ChangedCase:
     return case.model_copy(
         update={name: _hashed(getattr(case, name)) for name in texts}
         | {name: _classes(getattr(case, name)) for name in ("baseline_fault", "candidate_fault")}
+        | {"divergence": case.divergence and _redact_divergence(case.divergence)}
     )
+
+
+def _redact_divergence(divergence: Divergence) -> Divergence:
+    texts = ("baseline_token", "candidate_token")
+    return divergence.model_copy(update={name: _hashed(getattr(divergence, name)) for name in texts})
 
 
 def _hashed(text: str) -> str:

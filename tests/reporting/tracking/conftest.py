@@ -9,7 +9,7 @@ from qeval.jsonl import append_lines
 from qeval.record import OUTCOMES_FILE, Record, folder_name, save_cases, save_header
 from qeval.reporting.files import write_all
 from tests.factories import make_outcome, make_record
-from tests.reporting.fake import HOSTILE, full_report
+from tests.reporting.fake import HOSTILE, divergence, full_report
 
 SECRET = "the patient's name is Quentin"
 
@@ -42,7 +42,8 @@ def secret_report() -> Report:
     report = full_report()
     texts = dict.fromkeys(("question", "expected", "baseline_text", "candidate_text"), SECRET)
     faults = dict.fromkeys(("baseline_fault", "candidate_fault"), f"contains: wrong_value: {SECRET}")
-    changed = tuple(case.model_copy(update=texts | faults) for case in report.changed)
+    tokens = {"divergence": divergence(baseline_token=SECRET, candidate_token=SECRET)}
+    changed = tuple(case.model_copy(update=texts | faults | tokens) for case in report.changed)
     variants = tuple(v.model_copy(update={"state_detail": SECRET}) for v in report.variants)
     return report.model_copy(update={"changed": changed, "variants": variants})
 

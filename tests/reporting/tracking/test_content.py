@@ -99,8 +99,8 @@ def test_all_metric_names_are_legal_and_their_originals_kept(tmp_path):
 
 def test_metrics_are_few_whatever_the_number_of_exploratory_slices(tmp_path):
     many = tuple(verdict("longdoc", tag="id", value=str(i), role="exploratory") for i in range(500))
-    report = full_report(candidates=(full_report().candidates[0].model_copy(update={"verdicts": many}),))
-    nf4 = tracked(report, tmp_path, "full").variants[1]
+    candidate = full_report().candidates[0].model_copy(update={"verdicts": many, "fidelity": None})
+    nf4 = tracked(full_report(candidates=(candidate,)), tmp_path, "full").variants[1]
     assert len(nf4.metrics) < 30
     assert len(json.loads(nf4.artifacts["verdicts.json"])) == 500
 
@@ -153,6 +153,19 @@ def test_noise_and_what_would_settle_it_are_metrics(tmp_path):
     assert "smallest_detectable_pp" not in toolcalls
     assert nf4.metrics["compare/BASELINE/pass/all/all/smallest_detectable_pp"] == pytest.approx(13.8)
     assert "compare/BASELINE/pass/toolcalls/all/smallest_detectable_pp" in nf4.tags["qeval.undefined_metrics"]
+
+
+def test_the_headline_figures_of_fidelity_are_metrics_of_the_candidate(tmp_path):
+    baseline, nf4, bf16, int8, _ = tracked(full_report(), tmp_path, "full").variants
+    at = "compare/BASELINE/fidelity"
+    assert nf4.metrics[f"{at}/all/all/kld_mean"] == 0.147394
+    assert nf4.metrics[f"{at}/longdoc/depth:0.9/same_top_p"] == 0.942
+    assert nf4.metrics[f"{at}/all/all/kld_over_noise"] == pytest.approx(61.414, abs=1e-3)
+    assert nf4.metrics[f"{at}/refusal/all/n_tokens"] == 0
+    assert f"{at}/refusal/all/kld_mean" in nf4.tags["qeval.undefined_metrics"].split(", ")
+    assert int8.metrics[f"{at}/all/all/kld_mean_lower_bound"] == 0.107
+    assert f"{at}/all/all/kld_mean" not in int8.metrics
+    assert not [name for run in (baseline, bf16) for name in run.metrics if "fidelity" in name]
 
 
 def test_a_settled_slice_needs_no_cases_and_that_is_not_undefined(tmp_path):

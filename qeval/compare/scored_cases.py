@@ -1,0 +1,101 @@
+"""Scored answers ready for statistics: sums over the positions of each case, and of each cluster of cases."""
+
+from __future__ import annotations
+
+import math
+from collections import Counter, defaultdict
+from collections.abc import Callable, Iterable, Sequence
+from typing import NamedTuple
+
+from qeval.compare.pairs import CaseKey
+from qeval.errors import UsageError
+from qeval.record import CaseInfo, Record
+from qeval.scored import Scored
+
+
+class Tally(NamedTuple):
+    """Sums over the positions of an answer."""
+
+    tokens: int
+    kl: float
+    total_variation: float
+    same_top: int
+    dp: float
+    """Of the answer's token: its probability by the variant, less that by the reference."""
+    dp_squared: float
+    reference_nll: float
+    nll: float
+    entropy: float
+
+
+class ScoredCase(NamedTuple):
+    """A case of a slice with what was scored of it."""
+
+    info: CaseInfo
+    prompt_tokens: int | None
+    scored: Scored
+    tally: Tally
+
+    @property
+    def cluster(self) -> tuple[str, str]:
+        """The suite, and the cluster within it."""
+        return self.info.suite, self.info.cluster
+
+
+def tally(scored: Scored) -> Tally:
+    """Sum up the positions of an answer."""
+    moves = [math.exp(q) - math.exp(p) for q, p in zip(scored.logprob, scored.reference_logprob, strict=True)]
+    return Tally(
+        tokens=len(scored.kl),
+        kl=math.fsum(scored.kl),
+        total_variation=math.fsum(scored.total_variation),
+        same_top=sum(ours == theirs for ours, theirs in zip(scored.reference_top, scored.top, strict=True)),
+        dp=math.fsum(moves),
+        dp_squared=math.fsum(move * move for move in moves),
+        reference_nll=-math.fsum(scored.reference_logprob),
+        nll=-math.fsum(scored.logprob),
+        entropy=math.fsum(scored.entropy),
+    )
+
+
+def first_scorings(record: Record) -> dict[CaseKey, Scored]:
+    """Return what a variant scored first, by case.
+
+    Raises:
+        UsageError: an answer stands twice, or exact values and lower bounds stand in one record.
+    """
+    _refuse_twice(record)
+    first = {(one.suite, one.case): one for one in record.scored if one.repeat == 0}
+    if len({one.kind for one in first.values() if one.fault is None}) > 1:
+        raise UsageError(
+            f"record of {record.header.variant}: exact divergences and lower bounds stand side by side, and have no "
+            "common mean. Run the variant again."
+        )
+    return first
+
+
+def _refuse_twice(record: Record) -> None:
+    for (suite, case, repeat), times in Counter((o.suite, o.case, o.repeat) for o in record.scored).items():
+        if times > 1:
+            name = f"case '{case}' of {suite}, repeat {repeat}"
+            raise UsageError(
+                f"record of {record.header.variant}: {name}, was scored {times} times. Run the variant again."
+            )
+
+
+def by_cluster(cases: Iterable[ScoredCase], value: Callable[[Tally], float]) -> list[float]:
+    """Return sums over clusters, in the order in which they are first met."""
+    sums: dict[tuple[str, str], float] = defaultdict(float)
+    for case in cases:
+        sums[case.cluster] += value(case.tally)
+    return list(sums.values())
+
+
+def cluster_sizes(cases: Iterable[ScoredCase]) -> list[int]:
+    """Return the positions of each cluster, in the same order."""
+    return [int(size) for size in by_cluster(cases, lambda sums: sums.tokens)]
+
+
+def divergences(cases: Sequence[ScoredCase]) -> list[float]:
+    """Return the KL divergence at every position, from the smallest on."""
+    return sorted(kl for case in cases for kl in case.scored.kl)
