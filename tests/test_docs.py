@@ -8,7 +8,9 @@ from pathlib import Path
 
 import pytest
 
+from qeval.runner import run
 from tests.cli.job_files import qeval_entry
+from tests.one_process import run_here
 
 ROOT = Path(__file__).parents[1]
 BLOCK = re.compile(r"<!-- (run|file (?P<name>\S+))(?: exit=(?P<code>\d+))? -->\n```\w*\n(?P<text>.*?)```", re.DOTALL)
@@ -18,6 +20,7 @@ LINK = re.compile(r"\]\((?!https?:|#|mailto:)([^)#]+)(?:#[^)]*)?\)")
 @pytest.mark.parametrize("page", ["tutorial.md", "bring-your-own.md"])
 def test_a_page_runs_as_written(page: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)
+    monkeypatch.setattr(run, "run_in_process", run_here)
     text = (ROOT / "docs" / page).read_text(encoding="utf-8")
     blocks = list(BLOCK.finditer(text))
     assert len(blocks) >= 5

@@ -19,6 +19,7 @@ def run(plan: Path, out: Path, *more: object) -> Ended:
     return qeval_entry("run", plan, "--out", out, "--no-track", *more)
 
 
+@pytest.mark.usefixtures("real_processes")
 def test_at_standard_size_obvious_harm_ends_a_candidate_and_the_next_one_still_runs(tmp_path: Path) -> None:
     plan = write_job(tmp_path, {"int8": HALF_LOST, "nf4": {"same_as": "fp32"}}, 480, size="standard")
     done = run(plan, tmp_path / "out")

@@ -8,11 +8,13 @@ from pathlib import Path
 import pytest
 import yaml
 
+from qeval.runner import run
 from qeval.suites import load_suite
 from qeval.suites.lint import lint
 from qeval.suites.load import load_placed
 from tests.cli.job_files import qeval, qeval_entry
 from tests.grading.case_files import FOLDER as _GRADERS
+from tests.one_process import run_here
 from tests.suites.answers import passes
 
 RIGHT = {
@@ -46,7 +48,8 @@ def test_its_cases_are_of_different_graders_and_tell_right_from_wrong(folder: Pa
     assert [passes(case, "I do not know.") for case in cases] == [False] * 3
 
 
-def test_it_runs(folder: Path, tmp_path: Path) -> None:
+def test_it_runs(folder: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(run, "run_in_process", run_here)
     variants = {"fp32": {"answers": RIGHT}, "int8": {"same_as": "fp32"}}
     (tmp_path / "script.yaml").write_text(yaml.safe_dump({"default": "?", "variants": variants}))
     plan = {"model": "scripted", "engine": "scripted", "script": "script.yaml", "variants": [*variants]}
