@@ -63,11 +63,13 @@ def tables(n: int, flip_rate: float, loss_share: float) -> Iterator[tuple[int, i
 
 def _binomial(n: int, p: float) -> np.ndarray[tuple[int], np.dtype[np.float64]]:
     if p == 1:
-        return np.eye(n + 1)[n]
+        every: np.ndarray[tuple[int], np.dtype[np.float64]] = np.eye(n + 1)[n]
+        return every
     log_factorial = np.concatenate([[0.0], np.cumsum(np.log(np.arange(1, n + 1)))])
     k = np.arange(n + 1)
     chosen = log_factorial[n] - log_factorial - log_factorial[::-1]
-    return np.exp(chosen + k * np.log(p) + (n - k) * np.log1p(-p))
+    found: np.ndarray[tuple[int], np.dtype[np.float64]] = np.exp(chosen + k * np.log(p) + (n - k) * np.log1p(-p))
+    return found
 
 
 def coverage(n: int, flip_rate: float, loss_share: float) -> float:

@@ -145,8 +145,9 @@ def test_a_small_real_loss_and_a_two_sided_pass_are_flagged():
         made = build_report(make_record("a", {"s": before}), [make_record("b", {"s": after})], Policy(), created_at="t")
         return made.candidates[0].verdicts[0]
 
-    assert (pool(12).ruling, pool(12).flags) == ("equivalent", ("two_sided", "small_real_loss"))
-    assert (pool(0).ruling, pool(0).flags) == ("equivalent", ("two_sided",))
+    loss, none = pool(12), pool(0)
+    assert (loss.ruling, loss.flags) == ("equivalent", ("two_sided", "small_real_loss"))
+    assert (none.ruling, none.flags) == ("equivalent", ("two_sided",))
 
 
 def test_the_reports_are_equal_for_equal_inputs(report):

@@ -7,11 +7,18 @@ from typing import Any
 
 from qeval.chat import Tool, ToolCall
 from qeval.grading import Question, grade_outcome
+from qeval.jsonl import read_lines
 from qeval.outcome import Grade, Outcome
 
 FOLDER = Path(__file__).parent / "cases"
 SHARED = Path(__file__).parents[3] / "shared"
 """Public labelled data beside the checkout, where there is any."""
+
+
+def rows(kind: str) -> list[dict[str, Any]]:
+    """Return the rows of one kind: of its file, and of the files in its folder where it has one."""
+    files = [FOLDER / f"{kind}.jsonl", *sorted((FOLDER / kind).glob("*.jsonl"))]
+    return [line.value for file in files if file.exists() for line in read_lines(file)]
 
 
 def grades(row: dict[str, Any]) -> dict[str, Grade]:
