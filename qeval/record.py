@@ -121,7 +121,8 @@ class FidelityInfo(Strict):
     state_bytes: int = 0
     """Size of the hidden states stored, of a baseline; its output head is not counted."""
     reconstruction_kl: float | None = None
-    """Largest KL at one position between the distribution as it was and as stored states give it, nats."""
+    """Largest KL at one position between the distribution as it was and as stored states give it, nats; over one answer
+    of each batch."""
 
 
 class RecordHeader(Strict):

@@ -110,7 +110,9 @@ class Measure:
             for row, generation in enumerate(generations)
             if generation.status == "answered" and generation.states is not None and len(generation.states)
         }
-        for states in rows.values():
+        if rows:
+            # One answer of each batch: all would take half as long as scoring them.
+            states = next(iter(rows.values()))
             moved = reconstruction_kl(self._head, states, stored(states))
             self._reconstruction_kl = max(moved, self._reconstruction_kl or 0.0)
         self._own.save(run.batch, rows)

@@ -51,7 +51,7 @@ def head_of(model: Any) -> OutputHead:  # noqa: ANN401 - transformers is untyped
 
 
 def save_head(model: Any, path: Path) -> None:  # noqa: ANN401
-    """Store a model's output head: weights in bf16 where that loses nothing, else as they are.
+    """Store a model's output head: weights in 16 bits where that loses nothing, else as they are.
 
     Raises:
         VariantFailed: as `head_of`, or the head is quantised.
@@ -100,8 +100,11 @@ def _multiply(states: torch.Tensor, weight: torch.Tensor, bias: torch.Tensor | N
 def _smallest(weight: torch.Tensor) -> torch.Tensor:
     import torch
 
-    small = weight.to(torch.bfloat16)
-    return small if torch.equal(small.to(weight.dtype), weight) else weight
+    for dtype in (torch.bfloat16, torch.float16):
+        small = weight.to(dtype)
+        if torch.equal(small.to(weight.dtype), weight):
+            return small
+    return weight
 
 
 def _logits(product: torch.Tensor, scale: float, cap: float | None) -> torch.Tensor:
