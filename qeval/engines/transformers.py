@@ -246,7 +246,7 @@ def _cut(
     """Cut a row at its limit, behind the token that completed a stop text, and before its first end token.
 
     >>> _cut([10, 11, 128009, 12, 13], 5, (128001, 128009), None)
-    RowResult(token_ids=[10, 11], ended=True, bad_position=None)
+    RowResult(token_ids=[10, 11], ended=True, bad_position=None, states=None)
     >>> _cut([10, 11, 12], 2, (9,), None).ended
     False
     """
