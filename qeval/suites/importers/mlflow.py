@@ -126,8 +126,6 @@ def _of_span(span: Any, where: str, grader: Mapping[str, Any] | None) -> RawCase
     request = {**(options if isinstance(options, Mapping) else {}), **inputs}
     if "messages" not in request:
         request["messages"] = next((request[key] for key in ("prompts", "prompt", "input") if key in request), None)
-    if isinstance(request.get("system"), str) and isinstance(request["messages"], list):
-        request["messages"] = [{"role": "system", "content": request["system"]}, *request["messages"]]
     if not request.get("tools") and (tools := span.get_attribute("mlflow.chat.tools")):
         request["tools"] = tools
     answer, finish = _answer(span.outputs)
