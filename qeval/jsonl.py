@@ -135,11 +135,12 @@ def dumps(value: object, *, indent: int | None = None, sort: bool = True) -> str
 def write_atomic(path: Path, text: str) -> None:
     """Write a whole file so that a reader sees the old or the new content, never a part.
 
-    The temporary file lies beside the target, is flushed to disk, then renamed.
+    The temporary file lies beside the target, is flushed to disk, then renamed. Lone surrogates, which UTF-8 cannot
+    hold, are written as escapes.
     """
     path.parent.mkdir(parents=True, exist_ok=True)
     temporary = path.with_name(f".{path.name}.{os.getpid()}.tmp")
-    with temporary.open("w", encoding="utf-8", newline="") as file:
+    with temporary.open("w", encoding="utf-8", errors="backslashreplace", newline="") as file:
         file.write(text)
         file.flush()
         os.fsync(file.fileno())

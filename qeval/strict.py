@@ -18,6 +18,14 @@ from qeval.jsonl import read_text
 T = TypeVar("T", bound="Strict")
 
 
+_SAID = {
+    "tuple_type": "it must be a list",
+    "dict_type": "it must be an object (keys with values)",
+    "model_type": "it must be an object (keys with values)",
+}
+"""In the words of files what pydantic says in those of Python."""
+
+
 class Strict(BaseModel):
     """A frozen value whose unknown keys are errors and whose floats are finite."""
 
@@ -58,7 +66,8 @@ def _fault(kind: type[BaseModel], fault: Any) -> str:  # noqa: ANN401 - pydantic
         message = fault["msg"].removeprefix("Value error, ")
         return f"{place}: {message}" if key else message
     shown = repr(fault["input"])
-    return f"{place}: {fault['msg']}, not {shown if len(shown) <= 60 else shown[:57] + '...'}"
+    said = _SAID.get(fault["type"], fault["msg"])
+    return f"{place}: {said}, not {shown if len(shown) <= 60 else shown[:57] + '...'}"
 
 
 def _fields_at(kind: Any, path: tuple[Any, ...]) -> list[str]:  # noqa: ANN401 - walks type annotations

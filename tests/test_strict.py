@@ -78,3 +78,16 @@ def test_turns_that_templates_would_refuse_in_mid_run_are_refused_at_load(messag
 def test_c60_a_number_and_a_text_are_one_id() -> None:
     body = {"messages": [{"role": "user", "content": "a"}], "graders": [{"kind": "x"}]}
     assert validate(Case, {"id": 1, **body}, "x").id == validate(Case, {"id": "1", **body}, "x").id
+
+
+@pytest.mark.parametrize(
+    ("value", "said"),
+    [
+        ({"stop": "x"}, "key 'stop': it must be a list, not 'x'"),
+        ({"graders": ["x"]}, r"key 'graders.0': it must be an object \(keys with values\), not 'x'"),
+    ],
+)
+def test_types_are_told_in_the_words_of_files(value: dict[str, object], said: str) -> None:
+    body = {"id": "1", "messages": [{"role": "user", "content": "a"}], "graders": [{"kind": "x"}]}
+    with pytest.raises(UsageError, match=said):
+        validate(Case, {**body, **value}, "case 1")

@@ -7,7 +7,7 @@ from typing import Annotated
 
 import typer
 
-from qeval.cli.output import Json, console, print_json, say_report_only
+from qeval.cli.output import Ended, Json, console, print_json, say_report_only
 
 
 def compare(
@@ -51,4 +51,4 @@ def compare(
                 "reports": {name: str(path) for name, path in written.items()},
             }
         )
-    raise typer.Exit(0 if report_only else report.exit_code)
+    raise Ended(0 if report_only else report.exit_code)

@@ -55,6 +55,19 @@ def _what_failed(error: OSError) -> str:
     return f"{where}{error.strerror or error}. Choose a place that exists and can be written, such as another --out."
 
 
+def _end_of_typer(code: str | int | None, *, as_json: bool) -> str | int | None:
+    """Return the exit code for an end that typer made, after the JSON line it knows nothing of."""
+    if code == ExitCode.USAGE and as_json:
+        # typer has told people what is wrong with the command line.
+        print_json({"error": "the command line cannot be read; see stderr", "exit_code": int(ExitCode.USAGE)})
+    if code == ExitCode.INTERRUPTED:
+        sys.stderr.write("interrupted. Nothing was decided.\n")
+        if as_json:
+            print_json({"error": "interrupted", "exit_code": int(ExitCode.INTERRUPTED)})
+    # typer ends with 1 where the reader of stdout went away, and here 1 means that a candidate regressed.
+    return int(ExitCode.INTERRUPTED) if code == 1 else code
+
+
 def entry() -> None:
     """Run the command line; errors meant for people are printed without a traceback."""
     as_json = "--json" in sys.argv
@@ -68,10 +81,7 @@ def entry() -> None:
     except Ended as ended:
         raise SystemExit(int(ended.code or 0)) from None
     except SystemExit as ended:
-        # typer has told people what is wrong with the command line.
-        if as_json and ended.code == ExitCode.USAGE:
-            print_json({"error": "the command line cannot be read; see stderr", "exit_code": int(ExitCode.USAGE)})
-        raise
+        raise SystemExit(_end_of_typer(ended.code, as_json=as_json)) from None
     except Exception as error:
         traceback.print_exc()
         if as_json:

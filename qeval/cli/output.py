@@ -11,8 +11,13 @@ from rich.console import Console
 
 from qeval.errors import ExitCode, QevalError
 from qeval.jsonl import dumps
+from qeval.reporting.visible import visible
 
 Json = Annotated[bool, typer.Option("--json", help="Print the result as one JSON line, the last line of stdout.")]
+
+
+_ESCAPED = {ord(char): f"\\u{ord(char):04x}" for char in "\u0085\u2028\u2029"}
+"""Line ends that JSON allows raw inside texts."""
 
 
 class Ended(SystemExit):
@@ -30,14 +35,15 @@ def progress_console() -> Console:
 
 
 def print_json(value: object) -> None:
-    """Print one JSON line to stdout."""
-    sys.stdout.write(dumps(value) + "\n")
+    """Print one JSON line to stdout, one to readers as well that end lines where Unicode does."""
+    sys.stdout.write(dumps(value).translate(_ESCAPED) + "\n")
     sys.stdout.flush()
 
 
 def fail(error: QevalError, *, as_json: bool) -> NoReturn:
     """Print an error for its reader and end with its exit code."""
-    sys.stderr.write(f"error: {error}\n")
+    # A message may quote a file, and a file may hold terminal escapes.
+    sys.stderr.write(f"error: {visible(str(error))}\n")
     if as_json:
         print_json({"error": str(error), "exit_code": int(error.exit_code)})
     raise SystemExit(int(error.exit_code))
@@ -55,4 +61,4 @@ def interrupted(folder: Path, *, as_json: bool) -> NoReturn:
     sys.stderr.write(f"interrupted. What was answered is kept in {folder}; {more}.\n")
     if as_json:
         print_json({"error": "interrupted", "out": str(folder), "exit_code": int(ExitCode.INTERRUPTED)})
-    raise SystemExit(int(ExitCode.INTERRUPTED))
+    raise Ended(ExitCode.INTERRUPTED)

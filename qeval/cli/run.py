@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from qeval.cli.output import Json, console, interrupted, print_json, progress_console, say_report_only
+from qeval.cli.output import Ended, Json, console, interrupted, print_json, progress_console, say_report_only
 from qeval.errors import UsageError
 
 if TYPE_CHECKING:
@@ -162,7 +162,7 @@ def run(
     print_report(job.report, console(as_json=as_json))
     say_report_only(console(as_json=as_json), job.report.exit_code, report_only=report_only)
     _print_places(job, as_json=as_json)
-    raise typer.Exit(0 if report_only else job.report.exit_code)
+    raise Ended(0 if report_only else job.report.exit_code)
 
 
 run.__doc__ = f"{run.__doc__}\n{EXAMPLES}"

@@ -8,7 +8,7 @@ from typing import Annotated
 
 import typer
 
-from qeval.cli.output import Json, console, print_json, progress_console
+from qeval.cli.output import Ended, Json, console, print_json, progress_console
 from qeval.errors import ExitCode
 
 
@@ -44,7 +44,7 @@ def selftest(
         sys.stderr.write("interrupted. A self-test is not resumed: start it again with another --out.\n")
         if as_json:
             print_json({"error": "interrupted", "out": str(folder), "exit_code": int(ExitCode.INTERRUPTED)})
-        raise typer.Exit(int(ExitCode.INTERRUPTED)) from None
+        raise Ended(int(ExitCode.INTERRUPTED)) from None
     target = console(as_json=as_json)
     target.print(render_table(rows))
     target.print(f"reports  {folder}", highlight=False, markup=False, soft_wrap=True)
@@ -52,4 +52,4 @@ def selftest(
     if as_json:
         shown = [row.model_dump(mode="json") for row in rows]
         print_json({"as_it_should_be": code == 0, "rows": shown, "out": str(folder), "exit_code": code})
-    raise typer.Exit(code)
+    raise Ended(code)

@@ -7,7 +7,7 @@ from typing import Annotated
 
 import typer
 
-from qeval.cli.output import Json, console, print_json, progress_console
+from qeval.cli.output import Ended, Json, console, print_json, progress_console
 
 app = typer.Typer(no_args_is_help=True, help="Send stored runs to MLflow.")
 
@@ -39,4 +39,4 @@ def push(
         console(as_json=as_json).print(f"tracked as {result.url}", markup=False, highlight=False, soft_wrap=True)
     if as_json:
         print_json({"pushed": result.pushed, "run_id": result.run_id, "url": result.url, "warning": result.warning})
-    raise typer.Exit(0 if result.pushed else 5)
+    raise Ended(0 if result.pushed else 5)

@@ -67,6 +67,13 @@ def _check_case(item: RawCase, max_new_tokens: int | None, seen_schemas: set[str
         if max_new_tokens is not None:
             value = {"max_new_tokens": max_new_tokens, **value}
     case = validate(Case, value, where)
+    try:
+        case.model_dump(mode="json")
+    except ValueError as error:
+        # Its digest could not be made either.
+        raise UsageError(
+            f"{where}: nested too deeply to be written ({error}). Make its tools and schemas flatter."
+        ) from error
     if all(grader.get("kind") == "judge" and not grader.get("required") for grader in case.graders):
         raise UsageError(
             f"{where}: its only grader is a judge that is not required, so the case could neither pass nor fail. Write "

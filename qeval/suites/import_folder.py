@@ -26,13 +26,13 @@ def check_out(out: Path, *, force: bool) -> None:
     Raises:
         UsageError: a file, or a folder with something in it, unless that is an earlier import and `force` is given.
     """
-    if out.exists() and not out.is_dir():
-        raise UsageError(f"{out}: is a file. Give a new folder with --out.")
+    if (out.exists() or out.is_symlink()) and not out.is_dir():
+        raise UsageError(f"{out}: is there and no folder. Give a new folder with --out.")
     there = sorted(path.name for path in out.iterdir()) if out.is_dir() else []
     if not there:
         return
     readme = out / README
-    earlier = set(there) <= _FILES and readme.is_file() and readme.read_text(encoding="utf-8").startswith(_MARK)
+    earlier = set(there) <= _FILES and readme.is_file() and readme.read_bytes().startswith(_MARK.encode())
     if not earlier:
         raise UsageError(f"{out}: holds {there[0]}, which is no earlier import. Give a new folder with --out.")
     if not force:

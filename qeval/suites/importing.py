@@ -17,6 +17,7 @@ from qeval.suites.draw import Draw
 from qeval.suites.importers._masks import CannotMaskError, Masks, Rule, load_rules
 from qeval.suites.importers._origin import without_login
 from qeval.suites.importers.base import Dropped, Reading, Wanted, check_wanted, find_importer
+from qeval.suites.load import list_suites
 
 Watch = Callable[[Iterator[RawCase | Dropped], int | None], Iterator[RawCase | Dropped]]
 """Wraps the rows of a source to show how far it is read; the number is how many there are, or None."""
@@ -121,6 +122,10 @@ def _header(name: str, reading: Reading, *, given: bool) -> SuiteHeader:
         name = (
             "".join(char if char.isascii() and char.isalnum() else "-" for char in name.lower()).strip("-") or "suite"
         )
+    if name in {entry.name for entry in list_suites()}:
+        raise UsageError(
+            f"'{name}' is a built-in suite; records could not tell the two apart. Give another name with --name."
+        )
     spec = {
         "name": name,
         "version": 1,
@@ -145,6 +150,12 @@ class _Sorter:
         if isinstance(row, Dropped):
             self.dropped.append(row)
             return
+        try:
+            self._keep(row)
+        except RecursionError:
+            self.dropped.append(Dropped(row.where, "it is nested too deeply"))
+
+    def _keep(self, row: RawCase) -> None:
         raw, masked = dict(row.value) if isinstance(row.value, Mapping) else {}, Counter[str]()
         if self.masks is not None:
             try:
@@ -154,11 +165,11 @@ class _Sorter:
                 return
         content = hashlib.sha256(dumps({key: part for key, part in raw.items() if key != "id"}).encode()).hexdigest()
         identity = str(raw.get("id") or f"{self.kind}-{content[:12]}")
-        if self._by_id.get(identity) == content:
+        if self._by_id.get(identity, content) != content:
+            identity = f"{identity}-{content[:12]}"
+        if identity in self._by_id:
             self.dropped.append(Dropped(row.where, "the same case again", f"id {identity}"))
             return
-        if identity in self._by_id:
-            identity = f"{identity}-{content[:12]}"
         self._check(RawCase(row.where, {**raw, "id": identity}), content, masked)
 
     def _check(self, row: RawCase, content: str, masked: Counter[str]) -> None:

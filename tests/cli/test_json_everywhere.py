@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import json
 from collections.abc import Iterator
 from pathlib import Path
@@ -75,3 +76,25 @@ def test_help_has_an_example_and_explains_every_option(command: tuple[str, ...])
         found = found.commands[part]
     for parameter in found.params:
         assert getattr(parameter, "help", None), f"{' '.join(command)} {parameter.name} has no help"
+
+
+@pytest.mark.parametrize("end", [KeyboardInterrupt(), BrokenPipeError(errno.EPIPE, "Broken pipe")])
+def test_an_end_from_outside_is_no_verdict(end: BaseException, monkeypatch: Any, tmp_path: Path) -> None:
+    def ended(*_: object, **__: object) -> None:
+        raise end
+
+    monkeypatch.setattr("qeval.suites.importing.gather", ended)
+    done = qeval_entry("suites", "import", "gsm8k", "x", "--out", tmp_path / "out", "--json")
+    assert done.returncode == 130
+    if isinstance(end, KeyboardInterrupt):
+        assert "interrupted" in done.stderr
+        assert json.loads(done.stdout.splitlines()[-1]) == {"error": "interrupted", "exit_code": 130}
+
+
+def test_the_json_line_is_one_line_whatever_is_in_it(tmp_path: Path) -> None:
+    (tmp_path / "case.json").write_text(
+        '{"id": "c", "prompt": "q", "graders": [{"kind": "exact", "value": "x"}]}', encoding="utf-8"
+    )
+    (tmp_path / "answer.txt").write_text("a\u2028b\u2029c\x85d", encoding="utf-8")
+    done = qeval_entry("grade", tmp_path / "case.json", tmp_path / "answer.txt", "--json")
+    assert "a" in json.loads(done.stdout.splitlines()[-1])["grades"][0]["reason"]

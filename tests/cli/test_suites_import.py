@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import json
+import subprocess
+import sys
 from pathlib import Path
 
 import pytest
@@ -53,3 +55,28 @@ def test_a_slip_is_told(tmp_path: Path, arguments: tuple[str, ...], said: str) -
     done = qeval_entry("suites", "import", "openai-log", log, "--out", tmp_path / "out", *arguments)
     assert (done.returncode, said in done.stderr) == (2, True), done.stderr
     assert not (tmp_path / "out").exists()
+
+
+def test_half_an_emoji_in_a_dropped_row_is_told_and_written(tmp_path: Path) -> None:
+    lines = [
+        '{"messages": [{"role": "us\\ud83d", "content": "q"}]}',
+        '{"messages": [{"role": "us\\u001b[31m", "content": "q"}]}',
+        '{"request": {"messages": [{"role": "user", "content": "q"}]}, "response": "yes"}',
+    ]
+    (tmp_path / "log.jsonl").write_text("\n".join(lines))
+    command = (sys.executable, "-m", "qeval", "suites", "import", "openai-log", str(tmp_path / "log.jsonl"))
+    grader = '{"kind": "exact", "value": "{{ answer }}"}'
+    done = subprocess.run(
+        (*command, "--out", str(tmp_path / "out"), "--grader", grader), capture_output=True, check=False
+    )
+    assert done.returncode == 0, done.stderr
+    assert b"\x1b" not in done.stdout
+    assert "us\\ud83d" in (tmp_path / "out/README.md").read_text(encoding="utf-8")
+
+
+def test_an_error_does_not_pass_on_the_terminal_escapes_of_a_file(tmp_path: Path) -> None:
+    (tmp_path / "log.jsonl").write_text('{"messages": [{"role": "us\\u001b[31m", "content": "q"}]}')
+    done = qeval_entry("suites", "import", "openai-log", tmp_path / "log.jsonl", "--out", tmp_path / "out", "--json")
+    assert done.returncode == 2
+    assert "\x1b" not in done.stderr
+    assert "us\x1b" in json.loads(done.stdout.splitlines()[-1])["error"]

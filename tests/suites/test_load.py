@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import subprocess
 import sys
 from pathlib import Path
@@ -188,3 +189,13 @@ def test_a_generator_that_fails_is_named_with_its_line(tmp_path, code, words):
     (tmp_path / "generate.py").write_text(code)
     with pytest.raises(UsageError, match=words):
         load_suite(str(tmp_path), "smoke")
+
+
+def test_a_case_too_deep_for_its_digest_is_refused_at_load(tmp_path: Path) -> None:
+    schema: dict[str, object] = {}
+    for _ in range(260):
+        schema = {"x": schema}
+    case = {"id": "deep", "prompt": "a", "graders": [{"kind": "exact", "value": "a"}], "response_schema": schema}
+    (tmp_path / "s.jsonl").write_text(json.dumps(case))
+    with pytest.raises(UsageError, match="case 'deep': nested too deeply"):
+        load_suite(tmp_path / "s.jsonl")

@@ -16,6 +16,7 @@ from qeval.suites.importers._turns import (
     message_of,
     messages_of,
     schema_of,
+    stops_of,
     tools_of,
     with_schema_told,
 )
@@ -27,10 +28,15 @@ NOTES = (
     "valid JSON, where a JSON Schema was asked for. Any other answer needs --grader.",
     "A JSON Schema of `response_format` is told in the system text, since other engines do not enforce it.",
     "Neighbouring messages of one role are joined. Temperature and other sampling settings are not taken over: a plan "
-    "says how variants decode.",
+    "says how variants decode. Stop texts are.",
+    "A limit of more than 100,000 tokens becomes 100,000.",
     "Cases that begin with the same user message (one conversation) are one cluster.",
 )
 _NOTHING_FOLLOWS = "no expectation follows from a text answer"
+_LONGEST = 100_000
+"""Most tokens that a case may ask for."""
+_CUT = ("length", "max_tokens", "content_filter", "refusal", "model_context_window_exceeded")
+"""Why an answer ended that is not whole: as OpenAI's and Anthropic's endpoints say it."""
 _ADVICE = """give --grader, such as --grader '{"kind": "exact", "value": "{{ answer }}"}' for labels"""
 
 
@@ -40,7 +46,8 @@ class Logged(NamedTuple):
     where: str
     id: str | None
     request: Mapping[str, Any]
-    """With `messages`, and where there are any `tools` (or `functions`), `response_format`, `max_tokens`, `model`."""
+    """With `messages`, and where there are any `system`, `tools` (or `functions`), `response_format`, `max_tokens`,
+    `stop` (or `stop_sequences`)."""
     answer: Mapping[str, Any] | None
     """The assistant's message, or None where it was not logged."""
     finish: str | None = None
@@ -66,7 +73,7 @@ def case_of(logged: Logged, grader: Mapping[str, Any] | None) -> RawCase | Dropp
     """
     request = logged.request
     try:
-        messages = messages_of(request.get("messages"))
+        messages = messages_of(request.get("messages"), request.get("system"))
         answer = logged.answer
         if answer is None and messages[-1]["role"] == "assistant":
             # Files for fine-tuning hold the answer as the last message.
@@ -74,8 +81,11 @@ def case_of(logged: Logged, grader: Mapping[str, Any] | None) -> RawCase | Dropp
         tools = tools_of(request.get("tools") or request.get("functions"))
         schema = schema_of(request.get("response_format"))
         expected = _expectation(logged, answer, tools, schema, grader)
-    except (TurnError, RowError) as error:
+        rest = _rest(logged)
+    except TurnError as error:
         return Dropped(logged.where, str(error))
+    except RowError as error:
+        return Dropped(logged.where, str(error), error.detail)
     if isinstance(expected, Dropped):
         return expected
     if not messages:
@@ -90,16 +100,21 @@ def case_of(logged: Logged, grader: Mapping[str, Any] | None) -> RawCase | Dropp
         case["tools"] = tools
     if schema is not None:
         case["response_schema"] = schema
-    return RawCase(logged.where, {**case, **_rest(logged)})
+    return RawCase(logged.where, {**case, **rest})
 
 
 def _rest(logged: Logged) -> dict[str, Any]:
-    """Return what the case takes over where it is there: id and limit of tokens."""
+    """Return what the case takes over where it is there: id, limit of tokens, stop texts.
+
+    Raises:
+        TurnError: stop texts that are none.
+    """
     rest: dict[str, Any] = {"id": logged.id} if logged.id else {}
     limit = logged.request.get("max_completion_tokens") or logged.request.get("max_tokens")
-    if isinstance(limit, int) and limit > 0:
-        rest["max_new_tokens"] = limit
-    return rest
+    if isinstance(limit, int) and not isinstance(limit, bool) and limit > 0:
+        rest["max_new_tokens"] = min(limit, _LONGEST)
+    stops = stops_of(logged.request.get("stop") or logged.request.get("stop_sequences"))
+    return {**rest, "stop": stops} if stops else rest
 
 
 def _expectation(
@@ -114,8 +129,11 @@ def _expectation(
     text = message_of({**answer, "role": "assistant"})["content"] if answer is not None else ""
     if calls:
         return "tool_call", {"kind": "tool_call", "calls": calls}
-    if logged.finish in {"length", "content_filter", "max_tokens"} and grader is None:
+    needs_answer = grader is None or "{{" in dumps(grader)
+    if logged.finish in _CUT and needs_answer:
         return Dropped(logged.where, f"the logged answer is not whole ({logged.finish})", _ADVICE)
+    if schema is not None and answer is not None and answer.get("refusal"):
+        return Dropped(logged.where, "the logged answer is a refusal, which is no JSON")
     if schema is not None:
         return "json", {"kind": "json_schema", "schema": schema}
     if tools and text.strip():
@@ -123,6 +141,8 @@ def _expectation(
     if grader is None:
         reason = _NOTHING_FOLLOWS if text.strip() else "no answer was logged, and no JSON Schema was asked for"
         return Dropped(logged.where, reason, _ADVICE)
+    if needs_answer and not text.strip():
+        return Dropped(logged.where, "no text answer was logged, and --grader needs it")
     filled = fill_value(dict(grader), {"answer": text} if text.strip() else {})
     return str(grader["kind"]), filled
 

@@ -107,7 +107,7 @@ def map_row(mapping: RowMapping, row: Mapping[str, Any], where: str, lang: str |
             if text is not None:
                 case[key] = fill(text, row)
     except RowError as error:
-        return Dropped(where, str(error))
+        return Dropped(where, str(error), error.detail)
     return RawCase(where, case) if case["prompt"].strip() else Dropped(where, "the prompt is empty")
 
 

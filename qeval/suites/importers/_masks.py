@@ -30,6 +30,9 @@ _LONGEST_KEPT, _MOST_KEPT = 20_000, 20_000
 """Bounds of what is remembered as clean, in characters and texts."""
 _SHORTEST_NUMBER = 7
 """Fewest digits of a JSON number that is held against the rules."""
+_SHORTEST_HIDDEN_NUMBER = 4
+"""Fewest characters of a JSON number that is hidden for its field's name, such as a PIN."""
+_NUMBER = "a JSON number in it would have to be masked, and no placeholder is a number"
 
 
 class CannotMaskError(ValueError):
@@ -106,7 +109,7 @@ class Masks:
         password repeated without the word before it).
 
         Raises:
-            CannotMaskError: a rule took too long, or finds its like in a JSON number.
+            CannotMaskError: a rule took too long, finds its like in a JSON number, or makes two keys one.
         """
         masker = _Masker(self, set(_PLACEHOLDER.findall(dumps(value))))
         masked = masker.repeated(masker.by_rules(value))
@@ -128,12 +131,18 @@ class _Masker:
         if isinstance(value, str):
             return self._text(value)
         if isinstance(value, Mapping):
-            return {self._text(key): self._field(key, item) for key, item in value.items()}
+            return self._object(value)
         if isinstance(value, list | tuple):
             return [self.by_rules(item) for item in value]
         if isinstance(value, int | float) and not isinstance(value, bool):
-            self._refuse_number(str(value))
+            self._refuse_number(value)
         return value
+
+    def _object(self, value: Mapping[str, Any]) -> dict[str, Any]:
+        masked = {self._text(key): self._field(key, item) for key, item in value.items()}
+        if len(masked) < len(value):
+            raise CannotMaskError("two keys of one object in it would get the same placeholder")
+        return masked
 
     def repeated(self, value: Any) -> Any:  # noqa: ANN401 - any JSON value
         if isinstance(value, str):
@@ -162,16 +171,26 @@ class _Masker:
         return text
 
     def _field(self, key: str, item: Any) -> Any:  # noqa: ANN401 - any JSON value
-        if not isinstance(item, str) or not item or key in self.masks.plain_fields or _PLACEHOLDER.fullmatch(item):
+        if isinstance(item, list | tuple):
+            return [self._field(key, part) for part in item]
+        is_value = isinstance(item, str | int | float) and not isinstance(item, bool) and item != ""
+        if not is_value or key in self.masks.plain_fields or _PLACEHOLDER.fullmatch(str(item)):
             return self.by_rules(item)
         for rule in self.masks.rules:
             with _in_time(rule):
                 if rule.keys is not None and self.masks.keys[rule.name].fullmatch(key, timeout=_TIMEOUT_S):
-                    self.found[item] = self._placeholder(rule, item)
-                    return self.found[item]
+                    return self._hidden_field(rule, item)
         if len(self.masks.plain_fields) < _MOST_KEPT:
             self.masks.plain_fields.add(key)
         return self.by_rules(item)
+
+    def _hidden_field(self, rule: Rule, item: str | float) -> str | float:
+        if isinstance(item, str):
+            self.found[item] = self._placeholder(rule, item)
+            return self.found[item]
+        if len(str(item)) >= _SHORTEST_HIDDEN_NUMBER:
+            raise CannotMaskError(_NUMBER)
+        return item
 
     def _replaced(self, rule: Rule, found: regex.Match[str]) -> str:
         whole = found[0]
@@ -195,9 +214,10 @@ class _Masker:
             self.taken.add(self.names[key])
         return self.names[key]
 
-    def _refuse_number(self, digits: str) -> None:
+    def _refuse_number(self, number: float) -> None:
+        digits = str(int(number) if number == int(number) else number)
         if len(digits) >= _SHORTEST_NUMBER and self._text(digits) != digits:
-            raise CannotMaskError("a JSON number in it would have to be masked, and no placeholder is a number")
+            raise CannotMaskError(_NUMBER)
 
 
 @contextmanager

@@ -6,7 +6,6 @@ import re
 from pathlib import Path
 
 from qeval.errors import UsageError
-from qeval.jsonl import read_text
 
 _LICENCE_LINE = re.compile(r"^licen[cs]e:\s*(?:-[ \t]*)?(\S.*?)[ \t\r]*$", re.IGNORECASE | re.MULTILINE)
 _FRONT_MATTER = re.compile(r"---\r?\n.*?^---", re.DOTALL | re.MULTILINE)
@@ -47,14 +46,19 @@ def licence_of(source: str) -> str | None:
     """
     path = Path(source).resolve()
     folder = path if path.is_dir() else path.parent
-    card = _FRONT_MATTER.match(read_text(folder / "README.md")) if (folder / "README.md").is_file() else None
-    told = [read_text(file) for file in (folder / "SOURCE", folder.parent / "SOURCE") if file.is_file()]
+    card = _FRONT_MATTER.match(_text(folder / "README.md")) if (folder / "README.md").is_file() else None
+    told = [_text(file) for file in (folder / "SOURCE", folder.parent / "SOURCE") if file.is_file()]
     for text in [*told, *([card[0]] if card else [])]:
         line = _LICENCE_LINE.search(text)
         if line:
             return line[1][:_LONGEST]
     for name in _LICENCE_FILES:
         if (folder / name).is_file():
-            first = next((line.strip() for line in read_text(folder / name).splitlines() if line.strip()), "")
+            first = next((line.strip() for line in _text(folder / name).splitlines() if line.strip()), "")
             return f"{first[:_LONGEST]} (file {name})" if first else None
     return None
+
+
+def _text(path: Path) -> str:
+    """Return a text that is only looked through, whatever its encoding: a licence in Latin-1 is no reason to stop."""
+    return path.read_bytes().decode("utf-8-sig", errors="replace")

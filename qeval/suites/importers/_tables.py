@@ -65,18 +65,46 @@ def _json(path: Path) -> Table:
 
 
 def _csv(path: Path) -> Table:
-    reader = csv.reader(io.StringIO(read_text(path), newline=""), delimiter="\t" if path.suffix == ".tsv" else ",")
-    header = next(reader, [])
+    header, *lines = _cells(path) or [[]]
     if not header or len(set(header)) < len(header):
         raise UsageError(f"{path}: the first line must name the columns, each once.")
     rows: list[Found | Dropped] = []
-    for number, cells in enumerate(filter(None, reader), start=1):
+    for number, cells in enumerate(lines, start=1):
         where = f"{path.name}, row {number}"
         if len(cells) == len(header):
             rows.append(Found(where, dict(zip(header, cells, strict=True))))
         else:
             rows.append(Dropped(where, "another number of cells than columns", f"{len(cells)} of {len(header)}"))
     return Table(iter(rows), frozenset(header), len(rows))
+
+
+def _cells(path: Path) -> list[list[str]]:
+    """Return the cells of all rows that are not blank.
+
+    Raises:
+        UsageError: quotes that do not match. Read on, they would swallow rows or change texts in silence.
+    """
+    text = read_text(path)
+    reader = csv.reader(io.StringIO(text, newline=""), delimiter=_delimiter(path, text), strict=True)
+    # Documents are longer than the 131,072 characters that csv allows a cell.
+    before = csv.field_size_limit(max(len(text), 1))
+    try:
+        return [cells for cells in reader if cells]
+    except csv.Error as error:
+        raise UsageError(
+            f"{path}, line {reader.line_num}: not a table ({error}). A cell with quotes, line ends or the separator is "
+            'written in quotes, and each quote inside it twice: "6"" pipe".'
+        ) from error
+    finally:
+        csv.field_size_limit(before)
+
+
+def _delimiter(path: Path, text: str) -> str:
+    """Return what stands between cells; spreadsheets write ';' where the comma is the decimal sign."""
+    if path.suffix.lower() == ".tsv":
+        return "\t"
+    header = text.partition("\n")[0]
+    return ";" if ";" in header and "," not in header else ","
 
 
 def _parquet(path: Path) -> Table:
@@ -88,14 +116,21 @@ def _parquet(path: Path) -> Table:
     except (arrow.ArrowException, OSError) as error:
         raise UsageError(f"{path}: not a Parquet file ({error}).") from error
 
+    names = file.schema_arrow.names
+    if len(set(names)) < len(names):
+        raise UsageError(f"{path}: two columns have one name ({', '.join(names)}). Rename one.")
+
     def rows() -> Iterator[Found | Dropped]:
         number = 0
-        for batch in file.iter_batches(batch_size=1_000):
-            for row in batch.to_pylist():
-                number += 1
-                yield Found(f"{path.name}, row {number}", row)
+        try:
+            for batch in file.iter_batches(batch_size=1_000):
+                for row in batch.to_pylist():
+                    number += 1
+                    yield Found(f"{path.name}, row {number}", row)
+        except (arrow.ArrowException, OSError, ValueError) as error:
+            raise UsageError(f"{path}: cannot be read after row {number} ({error}). Write the file again.") from error
 
-    return Table(rows(), frozenset(file.schema_arrow.names), file.metadata.num_rows)
+    return Table(rows(), frozenset(names), file.metadata.num_rows)
 
 
 def open_dataset(source: str, config: str | None, split: str | None) -> Table:
@@ -113,9 +148,20 @@ def open_dataset(source: str, config: str | None, split: str | None) -> Table:
         hint = did_you_mean(split, splits)
         raise UsageError(f"{source}: no split '{split}'.{hint} There is {', '.join(sorted(splits))}.")
     data = splits[split]
-    names = data.column_names or list(next(iter(data), {}))
-    rows = (Found(f"{split}, row {number}", dict(row)) for number, row in enumerate(data, start=1))
+    names = data.column_names or list(next(_dataset_rows(source, data), {}))
+    rows = (Found(f"{split}, row {number}", row) for number, row in enumerate(_dataset_rows(source, data), start=1))
     return Table(rows, frozenset(names), getattr(data, "num_rows", None), data.info.license or None)
+
+
+def _dataset_rows(source: str, data: Any) -> Iterator[dict[str, Any]]:  # noqa: ANN401 - a Dataset, streamed or not
+    import pyarrow as arrow
+    from datasets.exceptions import DatasetsError
+    from huggingface_hub.errors import HfHubHTTPError
+
+    try:
+        yield from map(dict, data)
+    except (DatasetsError, HfHubHTTPError, arrow.ArrowException, OSError, ValueError) as error:
+        raise UsageError(f"{source}: its rows cannot be read ({error}). Mend or fetch its files again.") from error
 
 
 def _splits(source: str, config: str | None) -> dict[str, Any]:

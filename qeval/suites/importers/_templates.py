@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import math
 import re
 from collections.abc import Iterable, Mapping
 from functools import cache, lru_cache
@@ -15,19 +16,33 @@ if TYPE_CHECKING:
 
 _WHOLE = re.compile(r"\s*\{\{((?:(?!\{\{|\}\}).)*)\}\}\s*", re.DOTALL)
 """A text that is one expression and nothing else: its value keeps its type."""
+_FAULTS = (ArithmeticError, AttributeError, LookupError, MemoryError, RuntimeError, TypeError, ValueError)
+"""What a person's expression may raise beside Jinja2's own errors."""
 
 
 class RowError(ValueError):
-    """A template cannot be filled from a row; the message is the reason."""
+    """A template cannot be filled from a row; the message is the reason, alike for all rows that share it."""
+
+    def __init__(self, reason: str, detail: str = "") -> None:
+        super().__init__(reason)
+        self.detail = detail
+        """What is particular to this row."""
 
 
 class _NullError(ValueError):
     """An expression is null, which must not become the word None."""
 
 
+class _BytesError(ValueError):
+    """An expression is bytes, which must not become text as Python writes it."""
+
+
 def _no_null(value: object) -> object:
-    if value is None:
+    # A number that is not there is NaN in many tables.
+    if value is None or (isinstance(value, float) and math.isnan(value)):
         raise _NullError
+    if isinstance(value, bytes):
+        raise _BytesError
     return value
 
 
@@ -36,9 +51,12 @@ def _environment() -> ImmutableSandboxedEnvironment:
     from jinja2 import StrictUndefined
     from jinja2.sandbox import ImmutableSandboxedEnvironment
 
-    return ImmutableSandboxedEnvironment(
+    environment = ImmutableSandboxedEnvironment(
         undefined=StrictUndefined, finalize=_no_null, keep_trailing_newline=True, autoescape=False
     )
+    # What differs from call to call; an import made twice is the same to the byte.
+    del environment.globals["lipsum"], environment.filters["random"]
+    return environment
 
 
 def check_template(text: str, columns: Iterable[str], where: str) -> None:
@@ -56,8 +74,9 @@ def check_template(text: str, columns: Iterable[str], where: str) -> None:
 
     try:
         names = meta.find_undeclared_variables(_environment().parse(text))
+        _template(text)  # names a filter that does not exist
     except TemplateError as error:
-        raise UsageError(f"{where}: not a Jinja2 template ({error}).") from error
+        raise UsageError(f"{where}: not a Jinja2 template ({error.message}).") from error
     there = sorted(columns)
     unknown = sorted(names - {*there, *_environment().globals})
     if unknown:
@@ -96,7 +115,7 @@ def fill_value(value: Any, row: Mapping[str, Any]) -> Any:  # noqa: ANN401 - any
     try:
         return json.loads(json.dumps(result, allow_nan=False))
     except (TypeError, ValueError) as error:
-        raise RowError(f"'{value}' is a {type(result).__name__}, which is not JSON") from error
+        raise RowError(f"'{value}' is no JSON", f"it holds a {type(result).__name__}: {error}") from error
 
 
 @lru_cache(maxsize=256)
@@ -118,6 +137,8 @@ def _run(render: Any) -> Any:  # noqa: ANN401 - any value
             str(result)  # a strict one says here what it lacks
     except _NullError as error:
         raise RowError("a value that a template needs is null") from error
-    except (TemplateError, ArithmeticError, LookupError, TypeError, ValueError) as error:
-        raise RowError(f"a template fails: {error}") from error
+    except _BytesError as error:
+        raise RowError("a value that a template needs is bytes, not text") from error
+    except (TemplateError, *_FAULTS) as error:
+        raise RowError("a template fails", str(error) or type(error).__name__) from error
     return result

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping
 from typing import Any
 
 from qeval.jsonl import dumps, loads
@@ -25,8 +25,12 @@ class TurnError(ValueError):
     """A logged conversation cannot be a case; the message is the reason, alike for all that share it."""
 
 
-def messages_of(logged: object) -> list[dict[str, Any]]:
+def messages_of(logged: object, system: object = None) -> list[dict[str, Any]]:
     """Return logged messages in the form of a case; neighbours of one role (system, user, assistant) are joined.
+
+    Args:
+        logged: messages, or one user's text.
+        system: the system text where it is logged apart (Anthropic), as text or parts; None or empty: there is none.
 
     Raises:
         TurnError: something other than text, an unknown role, or arguments of a call that are no JSON.
@@ -38,6 +42,8 @@ def messages_of(logged: object) -> list[dict[str, Any]]:
         logged = [{"role": "user", "content": logged}]
     if not isinstance(logged, list) or not logged or not all(isinstance(turn, Mapping) for turn in logged):
         raise TurnError("no list of messages")
+    if system:
+        logged = [{"role": "system", "content": system}, *logged]
     joined: list[dict[str, Any]] = []
     for turn in map(message_of, logged):
         last = joined[-1] if joined else {}
@@ -57,7 +63,7 @@ def message_of(turn: Mapping[str, Any]) -> dict[str, Any]:
     role = _ROLES.get(str(turn.get("role") or turn.get("type")))
     if role is None:
         raise TurnError(f"a message of the unknown role '{turn.get('role') or turn.get('type')}'")
-    message: dict[str, Any] = {"role": role, "content": _text(turn.get("content"))}
+    message: dict[str, Any] = {"role": role, "content": _text(turn.get("content")) or _refusal(turn)}
     calls = calls_of(turn)
     if calls:
         message["tool_calls"] = calls
@@ -72,17 +78,27 @@ def _text(content: object) -> str:
     """Return the text of a message's content: text itself, or parts that are text."""
     if content is None or isinstance(content, str):
         return content or ""
-    if not isinstance(content, Sequence):
+    if not isinstance(content, list | tuple):
         raise TurnError("a message's content is neither text nor a list of parts")
     texts = []
     for part in content:
-        kind = part.get("type", "text") if isinstance(part, Mapping) else "text"
+        if isinstance(part, str):
+            texts.append(part)
+            continue
+        kind = part.get("type", "text") if isinstance(part, Mapping) else type(part).__name__
         if kind == "tool_use":
             continue
-        if kind not in _TEXT_PARTS:
+        text = (part.get("text") or part.get("refusal") or "") if kind in _TEXT_PARTS else None
+        if not isinstance(text, str):
             raise TurnError(f"a message holds a part of type '{kind}'; only text can be replayed")
-        texts.append(part if isinstance(part, str) else str(part.get("text") or part.get("refusal") or ""))
+        texts.append(text)
     return "\n".join(texts)
+
+
+def _refusal(turn: Mapping[str, Any]) -> str:
+    """Return the text of a refusal, which chat-completions puts beside an empty content."""
+    refusal = turn.get("refusal")
+    return refusal if isinstance(refusal, str) else ""
 
 
 def calls_of(turn: Mapping[str, Any]) -> list[dict[str, Any]]:
@@ -98,9 +114,15 @@ def calls_of(turn: Mapping[str, Any]) -> list[dict[str, Any]]:
 
 
 def _raw_calls(turn: Mapping[str, Any]) -> Iterator[Mapping[str, Any]]:
-    listed = turn.get("tool_calls") or (turn.get("additional_kwargs") or {}).get("tool_calls") or ()
+    more = turn.get("additional_kwargs")
+    listed = turn.get("tool_calls") or (more.get("tool_calls") if isinstance(more, Mapping) else None) or []
+    if not isinstance(listed, list) or not all(isinstance(call, Mapping) for call in listed):
+        raise TurnError("the logged 'tool_calls' are no list of calls")
     for call in listed:
-        yield call.get("function") or call.get("custom") or call
+        inner = call.get("function") or call.get("custom") or call
+        if not isinstance(inner, Mapping):
+            raise TurnError("the logged 'tool_calls' are no list of calls")
+        yield inner
     if isinstance(turn.get("function_call"), Mapping):
         yield turn["function_call"]
     content = turn.get("content")
@@ -125,8 +147,10 @@ def tools_of(logged: object) -> list[dict[str, Any]]:
     """Return logged tool definitions (chat-completions, its older `functions`, Anthropic) in the form of a case.
 
     Raises:
-        TurnError: a tool that is no function, such as a web search of the endpoint.
+        TurnError: no list, or a tool that is no function, such as a web search of the endpoint.
     """
+    if logged and not isinstance(logged, list):
+        raise TurnError("the tools of the request are no list")
     tools = []
     for tool in logged if isinstance(logged, list) else ():
         kind = tool.get("type", "function") if isinstance(tool, Mapping) else None
@@ -146,6 +170,21 @@ def schema_of(response_format: object) -> dict[str, Any] | None:
     inner = response_format.get("json_schema") if isinstance(response_format, Mapping) else None
     schema = inner.get("schema") if isinstance(inner, Mapping) else None
     return dict(schema) if isinstance(schema, Mapping) else None
+
+
+def stops_of(logged: object) -> list[str]:
+    """Return the stop texts of a logged request, one or several.
+
+    Raises:
+        TurnError: they are no texts.
+
+    >>> stops_of("END"), stops_of(["Q:", ""]), stops_of(None)
+    (['END'], ['Q:'], [])
+    """
+    texts = [logged] if isinstance(logged, str) else logged or []
+    if not isinstance(texts, list) or not all(isinstance(text, str) for text in texts):
+        raise TurnError("the stop texts of the request are no texts")
+    return list(filter(None, texts))
 
 
 def with_schema_told(messages: list[dict[str, Any]], schema: Mapping[str, Any]) -> list[dict[str, Any]]:

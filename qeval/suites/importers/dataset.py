@@ -9,7 +9,7 @@ from qeval.errors import UsageError
 from qeval.suites.check import RawCase
 from qeval.suites.importers._mapping import RowMapping, check_columns, map_row, read_mapping
 from qeval.suites.importers._origin import licence_of
-from qeval.suites.importers._tables import Table, open_dataset, open_file
+from qeval.suites.importers._tables import SUFFIXES, Table, open_dataset, open_file
 from qeval.suites.importers.base import Dropped, Reading, Wanted
 
 SOURCE = "a .jsonl, .json, .csv, .tsv or .parquet file, a folder of a Hugging Face dataset, or its id on the hub"
@@ -26,6 +26,8 @@ def read(wanted: Wanted) -> Reading:
         raise UsageError("dataset needs --mapping FILE: how columns become cases. See docs/bring-your-own.md.")
     mapping = read_mapping(wanted.mapping)
     path = Path(wanted.source)
+    if path.suffix.lower() in SUFFIXES and not path.exists():
+        raise UsageError(f"{path}: no such file. Give {SOURCE}.")
     table = open_file(path) if path.is_file() else open_dataset(wanted.source, mapping.config, mapping.split)
     check_columns(mapping, table.columns, wanted.mapping)
     return Reading(

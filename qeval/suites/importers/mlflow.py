@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import os
+import sqlite3
 from collections.abc import Iterator, Mapping
-from contextlib import contextmanager
+from contextlib import closing, contextmanager
 from pathlib import Path
 from typing import Any
 
@@ -45,12 +46,26 @@ def read(wanted: Wanted) -> Reading:
 
 
 def _check_file(uri: str) -> None:
-    """Refuse a database file that is not there: opening it would create it."""
+    """Refuse a database file that is not there or holds no tracking store: opening it would make one of it."""
     if "://" not in uri:
         raise UsageError(f"{without_login(uri)}: no tracking address. Give {SOURCE}.")
     scheme, _, path = uri.partition(":///")
-    if scheme.startswith("sqlite") and not Path(path).is_file():
-        raise UsageError(f"{without_login(uri)}: there is no file {path}.")
+    if not scheme.startswith("sqlite"):
+        return
+    file = Path(path.partition("?")[0])
+    if not file.is_file():
+        raise UsageError(f"{without_login(uri)}: there is no file {file}.")
+    if "experiments" not in _tables(file):
+        raise UsageError(f"{without_login(uri)}: the file is no MLflow store. Give {SOURCE}.")
+
+
+def _tables(file: Path) -> set[str]:
+    """Return the names of a database's tables, read without a change to it; none where it is no database."""
+    with closing(sqlite3.connect(f"{file.resolve().as_uri()}?mode=ro", uri=True)) as connection:
+        try:
+            return {name for (name,) in connection.execute("SELECT name FROM sqlite_master WHERE type = 'table'")}
+        except sqlite3.DatabaseError:
+            return set()
 
 
 def _cases(uri: str, experiment: str | None, grader: Mapping[str, Any] | None) -> Iterator[RawCase | Dropped]:
@@ -126,8 +141,6 @@ def _of_span(span: Any, where: str, grader: Mapping[str, Any] | None) -> RawCase
     request = {**(options if isinstance(options, Mapping) else {}), **inputs}
     if "messages" not in request:
         request["messages"] = next((request[key] for key in ("prompts", "prompt", "input") if key in request), None)
-    if isinstance(request.get("system"), str) and isinstance(request["messages"], list):
-        request["messages"] = [{"role": "system", "content": request["system"]}, *request["messages"]]
     if not request.get("tools") and (tools := span.get_attribute("mlflow.chat.tools")):
         request["tools"] = tools
     answer, finish = _answer(span.outputs)

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
+from qeval.jsonl import loads
 from qeval.suites.check import RawCase
 from qeval.suites.importers._lines import Found, json_rows
 from qeval.suites.importers._logged import MAX_NEW_TOKENS, NOTES, Logged, case_of, check_fallback
@@ -35,8 +37,13 @@ def read(wanted: Wanted) -> Reading:
 
 def _cases(files: Sequence[Path], grader: Mapping[str, Any] | None) -> Iterator[RawCase | Dropped]:
     rows = [row for path in files for row in json_rows(path)]
-    apart = {str(row.value["custom_id"]): row.value for row in rows if isinstance(row, Found) and _is_output(row.value)}
     asked = {str(row.value.get("custom_id")) for row in rows if isinstance(row, Found) and not _is_output(row.value)}
+    apart: dict[str, Mapping[str, Any]] = {}
+    for row in rows:
+        if isinstance(row, Found) and _is_output(row.value):
+            identity = str(row.value["custom_id"])
+            if identity not in apart or (_failed(apart[identity]) and not _failed(row.value)):
+                apart[identity] = row.value
     for row in rows:
         if isinstance(row, Dropped):
             yield row
@@ -45,6 +52,9 @@ def _cases(files: Sequence[Path], grader: Mapping[str, Any] | None) -> Iterator[
         elif str(row.value["custom_id"]) not in asked:
             advice = "put the batch's input file into the same folder and give the folder"
             yield Dropped(row.where, "a response without its request", advice)
+        elif apart[str(row.value["custom_id"])] is not row.value:
+            advice = "of several the first that did not fail counts"
+            yield Dropped(row.where, "another response to the same request", advice)
 
 
 def _is_output(row: Mapping[str, Any]) -> bool:
@@ -53,29 +63,59 @@ def _is_output(row: Mapping[str, Any]) -> bool:
 
 
 def _case(row: Found, apart: Mapping[str, Mapping[str, Any]], grader: Mapping[str, Any] | None) -> RawCase | Dropped:
-    value = row.value
-    request = next((value[key] for key in ("request", "body") if isinstance(value.get(key), Mapping)), value)
-    request = request["body"] if isinstance(request.get("body"), Mapping) else request
+    request = _request(row.value)
     if "messages" not in request:
         detail = "log chat-completions, or map the columns with `dataset`" if "input" in request else ""
         return Dropped(row.where, "no 'messages' in the request", detail)
-    output = apart.get(str(value.get("custom_id")), value)
-    response = output.get("response")
-    response = response["body"] if isinstance(response, Mapping) and "body" in response else response
-    status = output["response"].get("status_code", 200) if isinstance(output.get("response"), Mapping) else 200
-    if output.get("error") or status >= 400 or (isinstance(response, Mapping) and response.get("error")):
+    output = apart.get(str(row.value.get("custom_id")), row.value)
+    if _failed(output):
         return Dropped(row.where, "the logged call failed")
-    identity = (
-        value.get("custom_id") or value.get("id") or (response or {}).get("id")
-        if not isinstance(response, str)
-        else None
-    )
+    response = _response(output)
     answer, finish = _answer(response)
     if response and answer is None:
         return Dropped(
             row.where, "no message in the response", "pieces of a stream must be joined before they are logged"
         )
+    identity = row.value.get("custom_id") or row.value.get("id")
+    if not identity and isinstance(response, Mapping):
+        identity = response.get("id")
     return case_of(Logged(row.where, str(identity) if identity else None, request, answer, finish), grader)
+
+
+def _request(row: Mapping[str, Any]) -> Mapping[str, Any]:
+    """Return the body of the request: the row itself, or what it holds as `request` or `body`."""
+    for key in ("request", "body"):
+        inner = _opened(row.get(key))
+        if isinstance(inner, Mapping):
+            return _request({"body": inner["body"]}) if "messages" not in inner and "body" in inner else inner
+    return row
+
+
+def _opened(body: object) -> object:
+    """Return a body that was logged as JSON text (proxies do so) as what the text holds."""
+    if not isinstance(body, str):
+        return body
+    try:
+        return loads(body)
+    except ValueError:
+        return body
+
+
+def _response(row: Mapping[str, Any]) -> object:
+    """Return the body of the response, or the answer's text where that alone was logged."""
+    response = row.get("response")
+    if not isinstance(response, Mapping) or "body" not in response:
+        return response
+    body = _opened(response["body"])
+    return {"body": body} if isinstance(body, str) else body
+
+
+def _failed(row: Mapping[str, Any]) -> bool:
+    response = row.get("response")
+    status = response.get("status_code") if isinstance(response, Mapping) else None
+    inner = _response(row)
+    failed = not re.fullmatch(r"[23]\d\d", str(status)) if status is not None else False
+    return failed or bool(row.get("error")) or (isinstance(inner, Mapping) and bool(inner.get("error")))
 
 
 def _answer(response: object) -> tuple[Mapping[str, Any] | None, str | None]:
@@ -87,4 +127,6 @@ def _answer(response: object) -> tuple[Mapping[str, Any] | None, str | None]:
     choices = response.get("choices")
     choice = choices[0] if isinstance(choices, list) and choices and isinstance(choices[0], Mapping) else {}
     message = choice.get("message", response if "content" in response or "tool_calls" in response else None)
-    return (message if isinstance(message, Mapping) else None), choice.get("finish_reason")
+    return (message if isinstance(message, Mapping) else None), choice.get("finish_reason") or response.get(
+        "stop_reason"
+    )

@@ -199,5 +199,87 @@ def test_what_a_template_cannot_do_is_a_reason_and_no_crash(text, said):
 
 
 def test_a_value_that_is_no_json_is_a_reason():
-    with pytest.raises(RowError, match="which is not JSON"):
-        fill_value("{{ blob }}", {"blob": b"x"})
+    with pytest.raises(RowError, match="is no JSON"):
+        fill_value("{{ blob }}", {"blob": {1, 2}})
+
+
+SIMPLE = 'prompt: "{{ q }}"\ngrader: {kind: exact, value: "{{ a }}"}\n'
+
+
+@pytest.mark.parametrize(
+    ("name", "content"),
+    [
+        ("t.csv", b'\xef\xbb\xbfq;a\r\n"one; ""two""\r\nthree";1\r\n'),
+        ("t.csv", b'q,a\n"one; ""two""\r\nthree",1'),
+        ("t.TSV", b'q\ta\n"one; ""two""\r\nthree"\t1\n'),
+    ],
+)
+def test_a_spreadsheets_export_is_read_to_the_byte(tmp_path, name, content):
+    (tmp_path / name).write_bytes(content)
+    found = imported("dataset", tmp_path / name, mapping=mapping(tmp_path, SIMPLE))
+    assert found.cases[0]["prompt"] == 'one; "two"\r\nthree'
+
+
+def test_a_cell_may_hold_a_document(tmp_path):
+    (tmp_path / "t.csv").write_text(f"q,a\n{'x' * 200_000},1\n")
+    found = imported("dataset", tmp_path / "t.csv", mapping=mapping(tmp_path, SIMPLE))
+    assert len(found.cases[0]["prompt"]) == 200_000
+
+
+@pytest.mark.parametrize("rows", ['x,"1\ny,2\nz,3\n', '"x" y,1\n'])
+def test_quotes_that_do_not_match_are_told_before_they_swallow_rows(tmp_path, rows):
+    (tmp_path / "t.csv").write_text(f"q,a\n{rows}")
+    with pytest.raises(UsageError, match=r"t\.csv, line [24]: not a table"):
+        imported("dataset", tmp_path / "t.csv", mapping=mapping(tmp_path, SIMPLE))
+
+
+def test_a_file_that_is_not_there_is_not_looked_for_on_the_hub(tmp_path):
+    with pytest.raises(UsageError, match=r"nope\.csv: no such file\. Give a \.jsonl"):
+        imported("dataset", tmp_path / "nope.csv", mapping=mapping(tmp_path, SIMPLE))
+
+
+def test_faulty_parquet_files_are_told(tmp_path):
+    import pyarrow as pa
+    from pyarrow import parquet
+
+    arrays = [pa.array(["x"]), pa.array(["1"]), pa.array(["2"])]
+    parquet.write_table(pa.Table.from_arrays(arrays, names=["q", "a", "a"]), tmp_path / "twice.parquet")
+    with pytest.raises(UsageError, match="two columns have one name"):
+        imported("dataset", tmp_path / "twice.parquet", mapping=mapping(tmp_path, SIMPLE))
+    table = pa.table({"q": [f"q{n}" for n in range(500)], "a": ["1"] * 500})
+    parquet.write_table(table, tmp_path / "t.parquet", compression="zstd")
+    raw = bytearray((tmp_path / "t.parquet").read_bytes())
+    raw[20:200] = bytes(180)
+    (tmp_path / "t.parquet").write_bytes(raw)
+    with pytest.raises(UsageError, match="cannot be read after row 0"):
+        imported("dataset", tmp_path / "t.parquet", mapping=mapping(tmp_path, SIMPLE))
+
+
+@pytest.mark.parametrize(
+    ("text", "said"),
+    [
+        ("{{ text|dictsort }}", "fails"),
+        ("{% include text %}", "fails"),
+        ("{% macro f() %}{{ f() }}{% endmacro %}{{ f() }}", "fails"),
+        ("{{ nan }}", "null"),
+        ("{{ blob }}", "bytes"),
+    ],
+)
+def test_no_template_ends_the_import_or_puts_other_than_text_into_a_prompt(text, said):
+    with pytest.raises(RowError, match=said):
+        fill(text, {"text": "t", "nan": float("nan"), "blob": b"\x89PNG"})
+
+
+def test_rows_on_which_a_template_fails_are_counted_by_one_reason(tmp_path):
+    (tmp_path / "t.csv").write_text("q,a\nx,1\ny,z\nv,w\n")
+    text = mapping(tmp_path, 'prompt: "{{ q }}"\ngrader: {kind: number, value: "{{ 1 / (a|int) }}"}\n')
+    assert dropped(imported("dataset", tmp_path / "t.csv", mapping=text)) == {"a template fails": 2}
+
+
+@pytest.mark.parametrize(
+    ("text", "said"), [("{{ lipsum() }}", "no column 'lipsum'"), ("{{ q|random }}", "No filter named 'random'")]
+)
+def test_what_differs_from_import_to_import_is_refused(tmp_path, text, said):
+    (tmp_path / "t.csv").write_text("q,a\nx,1\n")
+    with pytest.raises(UsageError, match=said):
+        imported("dataset", tmp_path / "t.csv", mapping=mapping(tmp_path, SIMPLE.replace("{{ q }}", text)))

@@ -12,6 +12,7 @@ from qeval.errors import UsageError
 from qeval.suites import load_suite
 from qeval.suites.import_folder import check_out, write_suite
 from qeval.suites.importers.base import Wanted, check_wanted, find_importer, kinds
+from qeval.suites.importing import gather
 from tests.suites.importers.helpers import cases, dropped, imported
 
 PROBLEM = {"question": "1+1?", "answer": "#### 2"}
@@ -58,6 +59,27 @@ def test_one_id_with_other_content_gets_an_id_of_its_own(tmp_path):
     first, second = cases(imported("xstest", path))
     assert first == "1"
     assert second.startswith("1-")
+
+
+def test_ids_stay_different_when_an_id_comes_three_times(tmp_path):
+    path = tmp_path / "xstest_prompts.csv"
+    path.write_text("id,prompt,type,label\n1,How?,x,safe\n1,What?,x,safe\n1,What?,x,safe\n1,How?,x,safe\n")
+    found = imported("xstest", path)
+    assert len({case["id"] for case in found.cases}) == len(found.cases) == 2
+    assert dropped(found) == {"the same case again": 2}
+
+
+def test_the_name_of_a_built_in_suite_is_refused(tmp_path):
+    with pytest.raises(UsageError, match="'schema' is a built-in suite"):
+        gather("gsm8k", Wanted(str(problems(tmp_path, PROBLEM))), "schema", None, 0, lambda rows, _: rows)
+
+
+def test_an_import_made_twice_is_the_same_to_the_byte(tmp_path):
+    source = many(tmp_path)
+    for name in ("one", "two"):
+        write_suite(imported("gsm8k", source, limit=7), tmp_path / name)
+    for file in ("suite.yaml", "cases.jsonl", "README.md"):
+        assert (tmp_path / "one" / file).read_bytes() == (tmp_path / "two" / file).read_bytes()
 
 
 def test_clusters_that_share_a_prompt_become_one(tmp_path):
@@ -122,13 +144,14 @@ def test_parameters_keep_their_order_since_models_are_shown_it(tmp_path):
         ("README.md", "---\nlicense: cc-by-4.0\n---\n# Data", "cc-by-4.0"),
         ("README.md", "---\nlicense:\n- mit\n---\n", "mit"),
         ("README.md", "# A tool\nlicense: mit\n", None),
+        ("LICENSE", "Lizenz f\xfcr alle", "Lizenz f\ufffdr alle (file LICENSE)"),
         ("LICENSE", "\nApache License\nVersion 2.0", "Apache License (file LICENSE)"),
     ],
 )
 def test_the_licence_is_read_where_the_source_says_it_and_not_guessed(tmp_path, name, text, said):
     folder = tmp_path / "data"
     folder.mkdir()
-    (folder / name).write_text(text)
+    (folder / name).write_text(text, encoding="latin-1")
     assert imported("gsm8k", problems(folder, PROBLEM)).licence == said
 
 
@@ -142,5 +165,12 @@ def test_only_an_earlier_import_is_replaced_and_only_when_asked(tmp_path):
     (out / "notes.txt").write_text("mine")
     with pytest.raises(UsageError, match="which is no earlier import"):
         check_out(out, force=True)
-    with pytest.raises(UsageError, match="is a file"):
+    with pytest.raises(UsageError, match="is there and no folder"):
         check_out(out / "notes.txt", force=True)
+    (tmp_path / "link").symlink_to("nowhere")
+    with pytest.raises(UsageError, match="is there and no folder"):
+        check_out(tmp_path / "link", force=True)
+    (out / "notes.txt").unlink()
+    (out / "README.md").write_bytes(b"\xff\xfe")
+    with pytest.raises(UsageError, match="which is no earlier import"):
+        check_out(out, force=True)

@@ -79,6 +79,28 @@ def test_a_number_that_would_have_to_be_masked_refuses_the_case():
     assert mask(kept, RULES).value == kept
 
 
+@pytest.mark.parametrize("value", [{"password": 123456}, {"pins": 1, "secret": [4711]}, {"card": 4111111111111111.0}])
+def test_a_number_is_refused_for_its_field_or_its_digits(value):
+    with pytest.raises(CannotMaskError, match="a JSON number"):
+        mask(value, RULES)
+
+
+def test_fields_called_like_secrets_are_hidden_in_lists_and_in_camel_case():
+    value = {"dbPassword": "hunter", "api_key": ["abcdef", "ghijkl"], "Authorization": "Token abc"}
+    assert mask(value, RULES).value == {
+        "dbPassword": "<SECRET_1>",
+        "api_key": ["<SECRET_2>", "<SECRET_3>"],
+        "Authorization": "<SECRET_4>",
+    }
+    schema = {"properties": {"password": {"type": "string", "minLength": 8000}}, "required": ["password"]}
+    assert mask(schema, RULES).value == schema
+
+
+def test_two_keys_with_one_placeholder_refuse_the_case_since_one_would_be_lost():
+    with pytest.raises(CannotMaskError, match="two keys"):
+        mask({"ann@x.org": 1, "ANN@x.org": 2}, RULES)
+
+
 def test_a_rule_that_takes_too_long_refuses_the_case(monkeypatch):
     monkeypatch.setattr("qeval.suites.importers._masks._TIMEOUT_S", 0.05)
     slow = Rule(name="SLOW", pattern="(?:a+b?)+c")

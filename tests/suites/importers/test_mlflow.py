@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import sqlite3
 import warnings
+from contextlib import closing
 from types import SimpleNamespace
 from typing import Any
 
@@ -127,3 +129,17 @@ def test_every_library_s_form_gives_the_same_expectation(inputs, outputs):
     assert value["graders"] == [{"kind": "tool_call", "calls": [{"name": "send", "arguments": {"to": "ann@x.org"}}]}]
     assert value["messages"][-1] == {"role": "user", "content": "Send it to ann@x.org"}
     assert value["tools"][0]["name"] == "send"
+
+
+@pytest.mark.parametrize("content", ["", "no database at all", None])
+def test_a_file_that_is_no_store_is_refused_and_left_as_it_is(tmp_path, content):
+    file = tmp_path / "my app.db"
+    if content is None:
+        with closing(sqlite3.connect(file)) as connection:
+            connection.execute("CREATE TABLE mine (a)")
+    else:
+        file.write_text(content)
+    before = file.read_bytes()
+    with pytest.raises(UsageError, match="is no MLflow store"):
+        imported("mlflow", f"sqlite:///{file}")
+    assert file.read_bytes() == before

@@ -184,3 +184,122 @@ def test_a_conversation_is_one_cluster_and_keeps_its_turns(tmp_path):
     assert long.messages[1].content == "Hello\n\nAre you there?"
     assert long.messages[2].tool_calls[0].arguments == {"to": "<EMAIL_1>", "n": 1}
     assert found["1"].cluster == found["3"].cluster != long.cluster
+
+
+YES = {"kind": "exact", "value": "{{ answer }}"}
+
+
+@pytest.mark.parametrize(
+    "system", ["Be brief.", [{"type": "text", "text": "Be brief.", "cache_control": {"type": "ephemeral"}}]]
+)
+def test_a_system_text_logged_apart_is_part_of_the_prompt(tmp_path, system):
+    answer = {"role": "assistant", "content": [{"type": "text", "text": "yes"}], "stop_reason": "end_turn"}
+    row = {"id": "a", "request": request("Ready?", system=system), "response": answer}
+    case = cases(imported("openai-log", log(tmp_path, row), grader=YES))["a"]
+    assert [(turn.role, turn.content) for turn in case.messages] == [("system", "Be brief."), ("user", "Ready?")]
+
+
+@pytest.mark.parametrize(
+    ("options", "stop"),
+    [({"stop": "\n"}, ("\n",)), ({"stop": ["Q:", "END"]}, ("Q:", "END")), ({"stop_sequences": ["END"]}, ("END",))],
+)
+def test_stop_texts_are_taken_over(tmp_path, options, stop):
+    row = {"id": "a", "request": request("Ready?", **options), "response": response("yes")}
+    assert cases(imported("openai-log", log(tmp_path, row), grader=YES))["a"].stop == stop
+
+
+@pytest.mark.parametrize(("asked", "limit"), [(128_000, 100_000), (50, 50), (True, 64)])
+def test_a_limit_of_tokens_is_one_that_a_case_may_have(tmp_path, asked, limit):
+    row = {"id": "a", "request": request("Ready?", max_tokens=asked), "response": response("yes")}
+    assert cases(imported("openai-log", log(tmp_path, row), grader=YES))["a"].max_new_tokens == limit
+
+
+def test_bodies_that_a_proxy_logged_as_text_are_read(tmp_path):
+    body = {"status_code": "200", "body": json.dumps(response("yes"))}
+    row = {"id": "a", "request": json.dumps(request("Ready?")), "response": body}
+    case = cases(imported("openai-log", log(tmp_path, row), grader=YES))["a"]
+    assert case.graders == ({"kind": "exact", "value": "yes"},)
+
+
+def test_of_several_responses_to_one_request_the_first_that_did_not_fail_counts(tmp_path):
+    def output(status: int | None, text: str) -> dict[str, Any]:
+        return {"custom_id": "a", "response": {"status_code": status, "body": response(text)}}
+
+    log(tmp_path, {"custom_id": "a", "body": request("Ready?")}, name="in.jsonl")
+    log(tmp_path, output(500, "x"), output(200, "yes"), output(None, "no"), name="out.jsonl")
+    found = imported("openai-log", tmp_path, grader=YES)
+    assert cases(found)["a"].graders[0]["value"] == "yes"
+    assert (found.rows, dropped(found)) == (3, {"another response to the same request": 2})
+
+
+def test_a_refusal_beside_an_empty_content_is_the_text(tmp_path):
+    refused = {"role": "assistant", "content": None, "refusal": "I cannot."}
+    turns = [{"role": "user", "content": "Do."}, refused, {"role": "user", "content": "Why?"}]
+    path = log(
+        tmp_path,
+        {"id": "a", "request": {"messages": turns}, "response": response("yes")},
+        {"id": "b", "request": request(response_format=FORMAT), "response": {"choices": [{"message": refused}]}},
+    )
+    found = imported("openai-log", path, grader=YES)
+    assert cases(found)["a"].messages[1].content == "I cannot."
+    assert dropped(found) == {"the logged answer is a refusal, which is no JSON": 1}
+
+
+def test_a_cut_answer_is_no_gold_and_no_answer_is_none_either(tmp_path):
+    path = log(
+        tmp_path,
+        {"request": request("Tell."), "response": response("Once upon", finish="length")},
+        {
+            "request": request("Tell."),
+            "response": {"role": "assistant", "content": "Once", "stop_reason": "max_tokens"},
+        },
+        {"request": request("Say.")},
+    )
+    with pytest.raises(UsageError) as caught:
+        imported("openai-log", path, grader=YES)
+    assert "not whole (length)" in str(caught.value)
+    assert "not whole (max_tokens)" in str(caught.value)
+    assert "no text answer was logged, and --grader needs it" in str(caught.value)
+    found = imported("openai-log", path, grader={"kind": "language", "lang": "en"})
+    assert len(found.cases) == 3
+
+
+def call(**message: Any) -> dict[str, Any]:
+    return {"request": request(tools=[TOOL]), "response": {"choices": [{"message": {"content": None, **message}}]}}
+
+
+@pytest.mark.parametrize(
+    ("row", "reason"),
+    [
+        (call(tool_calls={"function": {"name": "f"}}), "no list of calls"),
+        (call(tool_calls="f()"), "no list of calls"),
+        (call(tool_calls=[{"function": "f"}]), "no list of calls"),
+        (call(additional_kwargs=[1]), "no answer was logged"),
+        ({"request": request(tools={"f": 1}), "response": response("x")}, "tools of the request are no list"),
+        ({"request": request(stop=5), "response": response("x")}, "stop texts of the request are no texts"),
+        ({"messages": [{"role": "user", "content": [3]}]}, "a part of type 'int'"),
+        ({"messages": [{"role": "user", "content": [None]}]}, "a part of type 'NoneType'"),
+        ({"messages": [{"role": "user", "content": [{"type": "text", "text": {"value": "x"}}]}]}, "of type 'text'"),
+        ({"request": request(), "response": [1]}, "no message in the response"),
+        ({"request": request(), "response": {"status_code": 200, "body": "<html>"}}, "no message in the response"),
+        ({"request": request(), "response": {"choices": [{"message": {}, "finish_reason": ["x"]}]}}, "no answer"),
+        ({"custom_id": "a", "body": request(), "response": {"status_code": "500", "body": {}}}, "call failed"),
+    ],
+)
+def test_a_line_of_another_shape_is_a_reason_and_no_crash(tmp_path, row, reason):
+    with pytest.raises(UsageError, match=reason):
+        imported("openai-log", log(tmp_path, row))
+
+
+def test_a_line_nested_too_deeply_is_dropped_alone(tmp_path):
+    schema: dict[str, Any] = {}
+    for _ in range(200):
+        schema = {"properties": {"a": schema}}
+    deep = {"type": "function", "function": {"name": "f", "parameters": schema}}
+    path = log(
+        tmp_path,
+        {"request": request("One?", tools=[deep]), "response": response("no")},
+        {"request": request("Two?", tools=[TOOL]), "response": response("no")},
+    )
+    found = imported("openai-log", path)
+    assert (len(found.cases), dropped(found)) == (1, {"it is nested too deeply": 1})
