@@ -6,7 +6,7 @@ A record is a folder::
     cases.jsonl     CaseInfo: what the reports and slices need to know of each case
     outcomes.jsonl  Outcome with its grades, appended batch by batch as they come; rewritten where a judge graded
     scored.jsonl    Scored: the baseline's answers as this variant judges them, likewise; where fidelity is measured
-    judgements.jsonl  what the judge was asked and replied, where there is one (see `qeval.runner.judging`)
+    judgements.jsonl  what the judge was asked and replied, where there is one (see `qeval.runner.judgements`)
     log.txt         what the libraries printed (not part of the result)
 
 Everything left of the record needs a model and writes only this; everything right of it reads only this.

@@ -23,7 +23,8 @@ from qeval.models.locate import resolve
 from qeval.models.resolved import ResolvedModel
 from qeval.record import RECORD_FILE, Reason, folder_name, load_header, load_outcomes, save_header
 from qeval.runner.environment import package_versions
-from qeval.runner.judging import judge_records, open_endpoint
+from qeval.runner.judge_endpoint import open_endpoint
+from qeval.runner.judging import judge_records
 from qeval.runner.plan import Plan, PlannedVariant
 from qeval.runner.process import Ended, run_in_process
 from qeval.runner.resume import differences
