@@ -15,13 +15,18 @@ from qeval.jsonl import dumps
 Json = Annotated[bool, typer.Option("--json", help="Print the result as one JSON line, the last line of stdout.")]
 
 
-class Ended(SystemExit):
+class Finished(SystemExit):
     """The end of a command that has told everything, its JSON line too."""
 
 
 def console(*, as_json: bool) -> Console:
     """Return the console people's text goes to: stdout, or stderr where stdout ends in a JSON line."""
     return Console(stderr=as_json, soft_wrap=False)
+
+
+def say(target: Console, text: str) -> None:
+    """Print a line as it is: no markup, no colours of rich's own, no wrapping."""
+    target.print(text, markup=False, highlight=False, soft_wrap=True)
 
 
 def progress_console() -> Console:
@@ -46,7 +51,7 @@ def fail(error: QevalError, *, as_json: bool) -> NoReturn:
 def say_report_only(target: Console, exit_code: int, *, report_only: bool) -> None:
     """Say that the exit code of the decision is not the one the command ends with."""
     if report_only and exit_code:
-        target.print("--report-only: this command ends with 0 all the same.", markup=False, highlight=False)
+        say(target, "--report-only: this command ends with 0 all the same.")
 
 
 def interrupted(folder: Path, *, as_json: bool) -> NoReturn:

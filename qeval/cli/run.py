@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from qeval.cli.output import Json, console, interrupted, print_json, progress_console, say_report_only
+from qeval.cli.output import Json, console, interrupted, print_json, progress_console, say, say_report_only
 from qeval.errors import UsageError
 
 if TYPE_CHECKING:
@@ -183,12 +183,12 @@ def _plan_from(path: Path | None, given: dict[str, Any]) -> PlanFile:
 
 def _print_places(job: Job, *, as_json: bool) -> None:
     target = console(as_json=as_json)
-    target.print(f"\nreport   {job.written['report.html']}", highlight=False, markup=False, soft_wrap=True)
+    say(target, f"\nreport   {job.written['report.html']}")
     tracked = job.tracked
     if tracked is not None and tracked.url:
-        target.print(f"MLflow   {tracked.url}", highlight=False, markup=False, soft_wrap=True)
+        say(target, f"MLflow   {tracked.url}")
     if tracked is not None and tracked.warning:
-        progress_console().print(f"warning: {tracked.warning}", highlight=False, markup=False, soft_wrap=True)
+        say(progress_console(), f"warning: {tracked.warning}")
     if as_json:
         print_json(
             {

@@ -8,7 +8,7 @@ from typing import Annotated
 
 import typer
 
-from qeval.cli.output import Json, console, print_json, progress_console
+from qeval.cli.output import Json, console, print_json, progress_console, say
 from qeval.errors import ExitCode
 
 
@@ -47,7 +47,7 @@ def selftest(
         raise typer.Exit(int(ExitCode.INTERRUPTED)) from None
     target = console(as_json=as_json)
     target.print(render_table(rows))
-    target.print(f"reports  {folder}", highlight=False, markup=False, soft_wrap=True)
+    say(target, f"reports  {folder}")
     code = 0 if all(row.as_it_should_be for row in rows) else 1
     if as_json:
         shown = [row.model_dump(mode="json") for row in rows]
