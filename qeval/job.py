@@ -52,7 +52,7 @@ def run_job(
     refuse_lonely(plan)
     if tracking is not None and tracking.uri is not None:
         read_address(tracking.uri)
-    hooks = Hooks(cases_again(plan, policy), _judge(policy, len(plan.variants) - 1))
+    hooks = Hooks(cases_again(plan, policy), _ends_early(policy, len(plan.variants) - 1))
     runs = run_plan(plan, out, watcher, resume=resume, hooks=hooks)
     report = report_on(runs, policy)
     written = write_all(report, out)
@@ -79,14 +79,14 @@ def cases_again(plan: Plan, policy: Policy) -> dict[str, int]:
     return again
 
 
-def _judge(policy: Policy, candidates: int) -> Callable[[Path, Path], Reason | None]:
+def _ends_early(policy: Policy, candidates: int) -> Callable[[Path, Path], Reason | None]:
     """Return what looks at a running candidate; the baseline is read once."""
     load_baseline = cache(load_record)
 
-    def judge(baseline: Path, candidate: Path) -> Reason | None:
+    def ends_early(baseline: Path, candidate: Path) -> Reason | None:
         return ends(load_baseline(baseline), load_record(candidate), policy, candidates)
 
-    return judge
+    return ends_early
 
 
 def _tracked(out: Path, tracking: Tracking, policy: Policy) -> TrackingResult:

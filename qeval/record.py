@@ -5,8 +5,8 @@ A record is a folder::
     record.json     RecordHeader: what ran, on what, with which proof; rewritten whole, by atomic rename
     cases.jsonl     CaseInfo: what the reports and slices need to know of each case
     outcomes.jsonl  Outcome with its grades, appended batch by batch as they come; rewritten where a judge graded
-    scored.jsonl    Scored: the baseline's answers as this variant judges them, likewise; where fidelity is measured
-    judgements.jsonl  what the judge was asked and replied, where there is one (see `qeval.runner.judging`)
+    scored.jsonl    one ScoredAnswer a line: the baseline's answer, scored by this variant; where fidelity is measured
+    judgements.jsonl  what the judge was asked and replied, where there is one (see `qeval.runner.judgements`)
     log.txt         what the libraries printed (not part of the result)
 
 Everything left of the record needs a model and writes only this; everything right of it reads only this.
@@ -32,7 +32,7 @@ from qeval.evidence import Proof as Proof
 from qeval.evidence import Rendering as Rendering
 from qeval.jsonl import dumps, loads, read_appended, read_text, write_atomic
 from qeval.outcome import Outcome
-from qeval.scored import Scored
+from qeval.scored import ScoredAnswer
 from qeval.strict import Strict, validate
 
 T = TypeVar("T", bound=Strict)
@@ -163,7 +163,7 @@ class Record(NamedTuple):
     header: RecordHeader
     cases: tuple[CaseInfo, ...]
     outcomes: tuple[Outcome, ...]
-    scored: tuple[Scored, ...] = ()
+    scored: tuple[ScoredAnswer, ...] = ()
 
     def again(self) -> dict[tuple[str, str], tuple[Outcome, ...]]:
         """Return the outcomes of all repeats but the first by (suite, case id), in the order of repeats."""
@@ -238,10 +238,10 @@ def load_record(folder: Path) -> Record:
     return Record(header, cases, outcomes, load_scored(folder))
 
 
-def load_scored(folder: Path) -> tuple[Scored, ...]:
+def load_scored(folder: Path) -> tuple[ScoredAnswer, ...]:
     """Read what was scored so far, nothing where the record has no such file; a torn last line is dropped."""
     path = folder / SCORED_FILE
-    return tuple(read_appended(path, line_parser(Scored))) if path.exists() else ()
+    return tuple(read_appended(path, line_parser(ScoredAnswer))) if path.exists() else ()
 
 
 def line_parser(kind: type[T]) -> Callable[[str], T]:

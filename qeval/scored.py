@@ -1,4 +1,4 @@
-"""How a variant judges the baseline's own answers, token by token: what fidelity is computed from.
+"""How a variant scores the baseline's own answers, token by token: what fidelity is computed from.
 
 The answer's prompt is read into the variant's cache, then the answer as a second chunk, so that every position is
 judged by the cache that the variant really decodes with. A *position* is a place in the answer; the last one predicts
@@ -18,7 +18,7 @@ TokenClass = Literal["digit", "json", "tool", "other"]
 CLASS_LETTERS: dict[TokenClass, str] = {"digit": "d", "json": "j", "tool": "t", "other": "o"}
 
 
-class Scored(Strict):
+class ScoredAnswer(Strict):
     """One case of a variant, scored along the baseline's answer. All tuples have one item a position.
 
     `repeat` 0 compares with the baseline. A later one compares the variant with its own first scoring, in other
@@ -56,7 +56,7 @@ class Scored(Strict):
     """Why there is nothing: logits not finite somewhere, or no memory for the pass."""
 
     @model_validator(mode="after")
-    def _one_item_a_position(self) -> Scored:
+    def _one_item_a_position(self) -> ScoredAnswer:
         parts = (
             self.kl,
             self.total_variation,

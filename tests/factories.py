@@ -9,7 +9,7 @@ from typing import Any
 from qeval.evidence import Environment, Proof, Rendering
 from qeval.outcome import Grade, Outcome
 from qeval.record import CaseInfo, FidelityInfo, ModelInfo, Record, RecordHeader, SuiteInfo
-from qeval.scored import Scored
+from qeval.scored import ScoredAnswer
 
 FIDELITY = FidelityInfo(reference="ab" * 32)
 RIGHT, WRONG = "right", "wrong"
@@ -122,7 +122,7 @@ def make_record(
     return Record(RecordHeader(**{**base, **overrides}), cases, tuple(made if outcomes is None else outcomes))
 
 
-def make_scored(suite: str, case: str, kl: Sequence[float], **overrides: Any) -> Scored:
+def make_scored(suite: str, case: str, kl: Sequence[float], **overrides: Any) -> ScoredAnswer:
     """A scored answer with these divergences, whose likeliest tokens agree and whose other figures are plain."""
     n = len(kl)
     base: dict[str, Any] = {
@@ -140,7 +140,7 @@ def make_scored(suite: str, case: str, kl: Sequence[float], **overrides: Any) ->
         "top": (1,) * n,
         "classes": "o" * n,
     }
-    return Scored(**{**base, **overrides})
+    return ScoredAnswer(**{**base, **overrides})
 
 
 def _sha(text: str) -> str:

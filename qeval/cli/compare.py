@@ -7,7 +7,7 @@ from typing import Annotated
 
 import typer
 
-from qeval.cli.output import Ended, Json, console, print_json, say_report_only
+from qeval.cli.output import Finished, Json, console, print_json, say, say_report_only
 
 
 def compare(
@@ -41,7 +41,7 @@ def compare(
     print_report(report, target)
     say_report_only(target, report.exit_code, report_only=report_only)
     if out:
-        target.print(f"\nreport   {written['report.html']}", highlight=False, markup=False, soft_wrap=True)
+        say(target, f"\nreport   {written['report.html']}")
     if as_json:
         print_json(
             {
@@ -51,4 +51,4 @@ def compare(
                 "reports": {name: str(path) for name, path in written.items()},
             }
         )
-    raise Ended(0 if report_only else report.exit_code)
+    raise Finished(0 if report_only else report.exit_code)

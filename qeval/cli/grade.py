@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from qeval.cli.output import Json, console, print_json
+from qeval.cli.output import Json, console, print_json, say
 from qeval.errors import UsageError
 
 if TYPE_CHECKING:
@@ -109,12 +109,10 @@ def _grade_record(folder: Path, suites: str | None, *, as_json: bool) -> None:
     found = regrade(folder, sources)
     target = console(as_json=as_json)
     for name in found.other_suites:
-        target.print(
-            f"caution: suite '{name}' is not what it was when the record was made.", markup=False, highlight=False
-        )
+        say(target, f"caution: suite '{name}' is not what it was when the record was made.")
     changed = [f"{outcome.suite}/{outcome.case}" for outcome in found.changed]
     _show_many(found.outcomes, {"changed": changed, "other_suites": list(found.other_suites)}, as_json=as_json)
-    target.print(f"{len(changed)} of them pass or fail otherwise than the record says", markup=False, highlight=False)
+    say(target, f"{len(changed)} of them pass or fail otherwise than the record says")
 
 
 def _show_many(outcomes: Sequence[Outcome], more: dict[str, object], *, as_json: bool) -> None:

@@ -10,7 +10,7 @@ import typer
 
 from qeval import __version__
 from qeval.cli import compare, formats, grade, models, power, run, schemas, selftest, suites, track
-from qeval.cli.output import Ended, fail, print_json
+from qeval.cli.output import Finished, fail, print_json
 from qeval.errors import ExitCode, QevalError, UsageError
 
 app = typer.Typer(
@@ -78,7 +78,7 @@ def entry() -> None:
     except OSError as error:
         # A full disk, a folder that may not be written, a file where a folder should be.
         fail(UsageError(_what_failed(error)), as_json=as_json)
-    except Ended as ended:
+    except Finished as ended:
         raise SystemExit(int(ended.code or 0)) from None
     except SystemExit as ended:
         raise SystemExit(_end_of_typer(ended.code, as_json=as_json)) from None

@@ -6,7 +6,7 @@ from typing import Annotated
 
 import typer
 
-from qeval.cli.output import Json, console, print_json, progress_console
+from qeval.cli.output import Json, console, print_json, progress_console, say
 
 app = typer.Typer(no_args_is_help=True, help="List the models qeval knows by name, and fetch one.")
 
@@ -47,7 +47,7 @@ def fetch(
     from qeval.models.fetch import fetch as fetch_model
 
     progress = progress_console()
-    path = fetch_model(name, lambda text: progress.print(text, markup=False, highlight=False, soft_wrap=True))
-    console(as_json=as_json).print(f"{name} lies in {path}", markup=False, highlight=False, soft_wrap=True)
+    path = fetch_model(name, lambda text: say(progress, text))
+    say(console(as_json=as_json), f"{name} lies in {path}")
     if as_json:
         print_json({"name": name, "path": str(path)})

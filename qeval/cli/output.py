@@ -20,13 +20,18 @@ _ESCAPED = {ord(char): f"\\u{ord(char):04x}" for char in "\u0085\u2028\u2029"}
 """Line ends that JSON allows raw inside texts."""
 
 
-class Ended(SystemExit):
+class Finished(SystemExit):
     """The end of a command that has told everything, its JSON line too."""
 
 
 def console(*, as_json: bool) -> Console:
     """Return the console people's text goes to: stdout, or stderr where stdout ends in a JSON line."""
     return Console(stderr=as_json, soft_wrap=False)
+
+
+def say(target: Console, text: str) -> None:
+    """Print a line as it is: no markup, no colours of rich's own, no wrapping."""
+    target.print(text, markup=False, highlight=False, soft_wrap=True)
 
 
 def progress_console() -> Console:
@@ -52,7 +57,7 @@ def fail(error: QevalError, *, as_json: bool) -> NoReturn:
 def say_report_only(target: Console, exit_code: int, *, report_only: bool) -> None:
     """Say that the exit code of the decision is not the one the command ends with."""
     if report_only and exit_code:
-        target.print("--report-only: this command ends with 0 all the same.", markup=False, highlight=False)
+        say(target, "--report-only: this command ends with 0 all the same.")
 
 
 def interrupted(folder: Path, *, as_json: bool) -> NoReturn:
@@ -61,4 +66,4 @@ def interrupted(folder: Path, *, as_json: bool) -> NoReturn:
     sys.stderr.write(f"interrupted. What was answered is kept in {folder}; {more}.\n")
     if as_json:
         print_json({"error": "interrupted", "out": str(folder), "exit_code": int(ExitCode.INTERRUPTED)})
-    raise Ended(ExitCode.INTERRUPTED)
+    raise Finished(ExitCode.INTERRUPTED)

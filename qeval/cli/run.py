@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from qeval.cli.output import Ended, Json, console, interrupted, print_json, progress_console, say_report_only
+from qeval.cli.output import Finished, Json, console, interrupted, print_json, progress_console, say, say_report_only
 from qeval.errors import UsageError
 
 if TYPE_CHECKING:
@@ -162,7 +162,7 @@ def run(
     print_report(job.report, console(as_json=as_json))
     say_report_only(console(as_json=as_json), job.report.exit_code, report_only=report_only)
     _print_places(job, as_json=as_json)
-    raise Ended(0 if report_only else job.report.exit_code)
+    raise Finished(0 if report_only else job.report.exit_code)
 
 
 run.__doc__ = f"{run.__doc__}\n{EXAMPLES}"
@@ -183,12 +183,12 @@ def _plan_from(path: Path | None, given: dict[str, Any]) -> PlanFile:
 
 def _print_places(job: Job, *, as_json: bool) -> None:
     target = console(as_json=as_json)
-    target.print(f"\nreport   {job.written['report.html']}", highlight=False, markup=False, soft_wrap=True)
+    say(target, f"\nreport   {job.written['report.html']}")
     tracked = job.tracked
     if tracked is not None and tracked.url:
-        target.print(f"MLflow   {tracked.url}", highlight=False, markup=False, soft_wrap=True)
+        say(target, f"MLflow   {tracked.url}")
     if tracked is not None and tracked.warning:
-        progress_console().print(f"warning: {tracked.warning}", highlight=False, markup=False, soft_wrap=True)
+        say(progress_console(), f"warning: {tracked.warning}")
     if as_json:
         print_json(
             {

@@ -7,7 +7,7 @@ from typing import Annotated
 
 import typer
 
-from qeval.cli.output import Json, console, print_json
+from qeval.cli.output import Json, console, print_json, say
 
 
 def schemas(
@@ -31,6 +31,6 @@ def schemas(
         path = folder / f"{name}.schema.json"
         write_atomic(path, dumps(kind.model_json_schema(), indent=1) + "\n")
         paths[name] = str(path)
-        console(as_json=as_json).print(str(path), markup=False, highlight=False, soft_wrap=True)
+        say(console(as_json=as_json), str(path))
     if as_json:
         print_json(paths)

@@ -8,7 +8,7 @@ from typing import Annotated
 
 import typer
 
-from qeval.cli.output import Ended, Json, console, print_json, progress_console
+from qeval.cli.output import Finished, Json, console, print_json, progress_console, say
 from qeval.errors import ExitCode
 
 
@@ -44,12 +44,12 @@ def selftest(
         sys.stderr.write("interrupted. A self-test is not resumed: start it again with another --out.\n")
         if as_json:
             print_json({"error": "interrupted", "out": str(folder), "exit_code": int(ExitCode.INTERRUPTED)})
-        raise Ended(int(ExitCode.INTERRUPTED)) from None
+        raise Finished(int(ExitCode.INTERRUPTED)) from None
     target = console(as_json=as_json)
     target.print(render_table(rows))
-    target.print(f"reports  {folder}", highlight=False, markup=False, soft_wrap=True)
+    say(target, f"reports  {folder}")
     code = 0 if all(row.as_it_should_be for row in rows) else 1
     if as_json:
         shown = [row.model_dump(mode="json") for row in rows]
         print_json({"as_it_should_be": code == 0, "rows": shown, "out": str(folder), "exit_code": code})
-    raise Ended(code)
+    raise Finished(code)

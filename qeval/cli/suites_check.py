@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from qeval.cli.output import Ended, Json, console, print_json
+from qeval.cli.output import Finished, Json, console, print_json, say
 from qeval.errors import ExitCode
 
 if TYPE_CHECKING:
@@ -53,7 +53,7 @@ def check(
     if as_json:
         print_json({"suites": [_summary(placed) for placed in checked], "findings": [f.model_dump() for f in findings]})
     if any(finding.level == "error" for finding in findings):
-        raise Ended(ExitCode.USAGE)
+        raise Finished(ExitCode.USAGE)
 
 
 def _print_findings(findings: Sequence[Finding], target: Console) -> None:
@@ -67,21 +67,16 @@ def _print_findings(findings: Sequence[Finding], target: Console) -> None:
         case = "" if same[0].case is None else f", case '{same[0].case}'"
         place = "" if same[0].where is None else f"{same[0].where}{case}: "
         more = f" ({len(same) - 1} more such cases)" if len(same) > 1 else ""
-        target.print(visible(f"{level}: {place}{text}{more}"), markup=False, highlight=False, soft_wrap=True)
+        say(target, visible(f"{level}: {place}{text}{more}"))
     if len(kinds) > _SHOWN:
-        target.print(f"... and {len(kinds) - _SHOWN} more findings; --json has all", markup=False, highlight=False)
+        say(target, f"... and {len(kinds) - _SHOWN} more findings; --json has all")
 
 
 def _print_suite(placed: PlacedSuite, findings: Sequence[Finding], target: Console) -> None:
     about = _summary(placed)
     own = [finding.level for finding in findings if finding.suite == placed.suite.name]
     said = f"{own.count('error')} errors, {own.count('warning')} warnings" if own else "no faults"
-    target.print(
-        f"{about['name']}: {about['cases']} cases in {about['clusters']} clusters, {said}",
-        markup=False,
-        highlight=False,
-        soft_wrap=True,
-    )
+    say(target, f"{about['name']}: {about['cases']} cases in {about['clusters']} clusters, {said}")
 
 
 def _summary(placed: PlacedSuite) -> dict[str, object]:

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 from rich.console import Console
 
-from qeval.cli.output import Json, console, print_json, progress_console
+from qeval.cli.output import Json, console, print_json, progress_console, say
 from qeval.errors import UsageError
 from qeval.suites.importers.base import kinds
 
@@ -82,24 +82,19 @@ def _read_grader(text: str | None) -> Mapping[str, Any] | None:
     """Return a grader written as its kind alone or as JSON.
 
     Raises:
-        UsageError: JSON that is damaged or no object.
+        UsageError: JSON that is damaged or names no kind.
     """
     from qeval.jsonl import loads
 
     if text is None or not text.lstrip().startswith("{"):
         return None if text is None else {"kind": text}
+    advice = """Write it as in a case, such as '{"kind": "language", "lang": "de"}', or a kind alone."""
     try:
         grader = loads(text)
     except ValueError as error:
-        raise UsageError(
-            f"--grader: not JSON ({error}). Write it as in a case, such as "
-            """'{"kind": "language", "lang": "de"}', or a kind alone."""
-        ) from error
+        raise UsageError(f"--grader: not JSON ({error}). {advice}") from error
     if "kind" not in grader:
-        raise UsageError(
-            "--grader: has no 'kind'. Write it as in a case, such as "
-            """'{"kind": "language", "lang": "de"}'."""
-        )
+        raise UsageError(f"--grader: has no 'kind'. {advice}")
     return dict(grader)
 
 
@@ -118,13 +113,12 @@ def _tell(imported: Imported, out: Path, target: Console) -> None:
     from qeval.suites.importing import by_reason
 
     def line(text: str) -> None:
-        target.print(visible(text), markup=False, highlight=False, soft_wrap=True)
+        say(target, visible(text))
 
     drawn = f", drawn from {imported.valid} with seed {imported.seed}" if len(imported.cases) < imported.valid else ""
     line(f"{out}: {len(imported.cases)} cases in {imported.clusters} clusters from {imported.rows} rows{drawn}")
     for reason, n, first in by_reason(imported.dropped):
-        detail = f": {first.detail}" if first.detail else ""
-        line(f"  dropped {n}: {reason} (first: {first.where}{detail})")
+        line(f"  dropped {n}: {reason} (first: {first.example})")
     if imported.masked is not None:
         counts = ", ".join(f"{rule} {n}" for rule, n in sorted(imported.masked.items())) or "nothing found"
         line(f"  masked: {counts}")

@@ -7,7 +7,7 @@ from typing import Annotated
 
 import typer
 
-from qeval.cli.output import Json, console, print_json
+from qeval.cli.output import Json, console, print_json, say
 
 
 def new(
@@ -26,9 +26,9 @@ def new(
     paths = write_starter(name, out or Path(name))
     target = console(as_json=as_json)
     for path in paths:
-        target.print(str(path), markup=False, highlight=False, soft_wrap=True)
+        say(target, str(path))
     folder = paths[0].parent
     check = folder if folder.is_absolute() else f"./{folder}"
-    target.print(f"Now: qeval suites check {check}", markup=False, highlight=False, soft_wrap=True)
+    say(target, f"Now: qeval suites check {check}")
     if as_json:
         print_json([str(path) for path in paths])

@@ -6,7 +6,7 @@ from typing import Annotated
 
 import typer
 
-from qeval.cli.output import Json, console, print_json, progress_console
+from qeval.cli.output import Json, console, print_json, progress_console, say
 from qeval.errors import UsageError
 
 
@@ -45,7 +45,7 @@ def show(
     suite = load_suite(what, size_called(size))
     target = console(as_json=as_json)
     print_cases(suite.cases, target)
-    target.print(f"{suite.name}: {len(suite.cases)} cases", markup=False, highlight=False)
+    say(target, f"{suite.name}: {len(suite.cases)} cases")
     if as_json:
         listed = [case.model_dump(mode="json", include={"id", "tags", "cluster"}) for case in suite.cases]
         print_json({"suite": suite.name, "size": suite.size, "cases": listed})
@@ -63,7 +63,7 @@ def _show_case(name: str, model: str | None, size: str, *, as_json: bool) -> Non
         from qeval.models.locate import resolve
 
         progress = progress_console()
-        resolved = resolve(model, progress=lambda said: progress.print(said, markup=False, highlight=False))
+        resolved = resolve(model, progress=lambda said: say(progress, said))
         text, n_tokens = preview(found.case, resolved)
     title = f"{found.suite}/{found.case.id}"
     target = console(as_json=as_json)

@@ -7,7 +7,7 @@ from typing import Annotated
 
 import typer
 
-from qeval.cli.output import Ended, Json, console, print_json, progress_console
+from qeval.cli.output import Finished, Json, console, print_json, progress_console, say
 
 app = typer.Typer(no_args_is_help=True, help="Send stored runs to MLflow.")
 
@@ -34,9 +34,9 @@ def push(
 
     result = push_run(folder, tracking_uri, experiment, "full" if full_text else "hashes")
     if result.warning:
-        progress_console().print(f"warning: {result.warning}", markup=False, highlight=False, soft_wrap=True)
+        say(progress_console(), f"warning: {result.warning}")
     if result.pushed:
-        console(as_json=as_json).print(f"tracked as {result.url}", markup=False, highlight=False, soft_wrap=True)
+        say(console(as_json=as_json), f"tracked as {result.url}")
     if as_json:
         print_json({"pushed": result.pushed, "run_id": result.run_id, "url": result.url, "warning": result.warning})
-    raise Ended(0 if result.pushed else 5)
+    raise Finished(0 if result.pushed else 5)

@@ -19,8 +19,8 @@ from qeval.compare.plan import Planned, plan_metric, plan_slices, reached
 from qeval.compare.policy import Policy
 from qeval.compare.report import CandidateResult, ChangedCase, Verdict
 from qeval.compare.screening import Screened, screen
-from qeval.compare.verdict import judge
-from qeval.grading.judge import METRIC
+from qeval.compare.verdict import judge_slices
+from qeval.grading.judge import METRIC as JUDGE
 from qeval.record import Reason, Record, Stopping
 
 _EVIDENCE: dict[Reason, str] = {"harm": "proven harm", "acceptance": "proof that no margin is exceeded"}
@@ -120,14 +120,14 @@ def _verdicts(
 ) -> Iterable[Verdict]:
     on_pass = score(pairs, "pass")
     both = OwnChanges(ours.changes("pass"), theirs.changes("pass"))
-    yield from judge(planned, on_pass, policy, metric="pass", own=both, at=at)
+    yield from judge_slices(planned, on_pass, policy, metric="pass", own=both, at=at)
     judged_alike = judge_difference(ours.record.header, theirs.record.header) is None
     for metric in other_metrics(pairs):
-        if metric == METRIC and not judged_alike:
+        if metric == JUDGE and not judged_alike:
             continue
         scored = score(pairs, metric)
         both = OwnChanges(ours.changes(metric), theirs.changes(metric))
-        yield from judge(plan_metric(_by_suite(scored), policy), scored, policy, metric=metric, own=both, at=at)
+        yield from judge_slices(plan_metric(_by_suite(scored), policy), scored, policy, metric=metric, own=both, at=at)
 
 
 def _by_suite(scored: Sequence[Scored]) -> dict[str, tuple[int, ...]]:

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from qeval.compare.fidelity_noise import GapNoise
 from qeval.compare.fidelity_result import Divergence
-from qeval.scored import Scored
+from qeval.scored import ScoredAnswer
 
 
-def first_divergence(scored: Scored, noise: GapNoise) -> Divergence | None:
+def first_divergence(scored: ScoredAnswer, noise: GapNoise) -> Divergence | None:
     """Return the first position whose likeliest tokens differ, None where none does.
 
     A *near-tie*: the baseline's gap there lies inside the noise, so that another batch might have turned it as well.

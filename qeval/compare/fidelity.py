@@ -7,7 +7,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import NamedTuple
 
 from qeval.compare.divergence import first_divergence
-from qeval.compare.fidelity_noise import GapNoise, again, against_itself, gap_noise, over_noise
+from qeval.compare.fidelity_noise import GapNoise, again, against_itself, gap_noise, noise_floor
 from qeval.compare.fidelity_parts import parts
 from qeval.compare.fidelity_result import CandidateFidelity, Divergence, FidelityKind, FidelityPart, SliceFidelity
 from qeval.compare.fidelity_statistics import describe
@@ -15,7 +15,7 @@ from qeval.compare.pairs import CaseKey, Pair
 from qeval.compare.plan import Planned
 from qeval.compare.scored_cases import ScoredCase, first_scorings, tally
 from qeval.record import FidelityInfo, Record, RecordHeader
-from qeval.scored import Scored
+from qeval.scored import ScoredAnswer
 
 
 class Scorings(NamedTuple):
@@ -27,9 +27,9 @@ class Scorings(NamedTuple):
     """Those with positions."""
     failed: Mapping[CaseKey, str]
     """The class of the fault of the others."""
-    ours: Sequence[Scored]
+    ours: Sequence[ScoredAnswer]
     """The baseline against itself; none where it is of another kind than the candidate's."""
-    theirs: Sequence[Scored]
+    theirs: Sequence[ScoredAnswer]
     """The candidate against itself."""
     noise: GapNoise
     divergences: Mapping[CaseKey, Divergence]
@@ -74,7 +74,7 @@ def scorings(baseline: Record, candidate: Record, pairs: Sequence[Pair]) -> Scor
     )
 
 
-def _case(pair: Pair, scored: Scored) -> ScoredCase:
+def _case(pair: Pair, scored: ScoredAnswer) -> ScoredCase:
     outcomes = (pair.baseline.outcome, pair.candidate.outcome)
     lengths = [outcome.prompt_tokens for outcome in outcomes if outcome and outcome.prompt_tokens is not None]
     return ScoredCase(pair.info, lengths[0] if lengths else None, scored, tally(scored))
@@ -120,7 +120,7 @@ def _slice(found: Scorings, plan: Planned, keys: Sequence[CaseKey], alpha: float
     cases = [found.cases[key] for key in keys if key in found.cases]
     statistics = describe(cases, alpha)
     ours, theirs = against_itself(found.ours, inside), against_itself(found.theirs, inside)
-    exact = statistics is not None and found.kind == "exact"
+    floor = noise_floor(ours, theirs) if found.kind == "exact" else None
     flipped = [found.divergences.get(key) for key in _flipped(found, plan) if key in found.cases]
     return SliceFidelity(
         slice=plan.key,
@@ -130,7 +130,7 @@ def _slice(found: Scorings, plan: Planned, keys: Sequence[CaseKey], alpha: float
         unscored=sum(key not in found.cases and key not in found.failed for key in keys),
         baseline_self=ours,
         candidate_self=theirs,
-        over_noise=over_noise(statistics.kld_mean, ours, theirs) if statistics and exact else None,
+        over_noise=statistics.kld_mean / floor if statistics and floor else None,
         diverged=len(inside & found.divergences.keys()),
         flipped=len(flipped),
         near_ties=None if found.noise.reach is None else sum(bool(one and one.near_tie) for one in flipped),

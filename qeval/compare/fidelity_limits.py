@@ -7,7 +7,7 @@ from collections.abc import Iterable, Sequence
 from typing import NamedTuple
 
 from qeval.compare.fidelity import Scorings
-from qeval.compare.fidelity_noise import FEWEST_POSITIONS, against_itself
+from qeval.compare.fidelity_noise import against_itself, noise_floor
 from qeval.compare.policy import FidelityBounds
 from qeval.compare.report import LimitResult, SliceKey
 from qeval.compare.scored_cases import ScoredCase
@@ -76,7 +76,5 @@ def _written(thresholds: dict[str, float] | None, key: SliceKey) -> float | None
 
 
 def _floor(cases: Sequence[ScoredCase], found: Scorings) -> float | None:
-    """Return the larger of the two variants' own mean KL; None where neither has positions enough."""
     keys = {(case.info.suite, case.info.case) for case in cases}
-    own = [against_itself(arm, keys) for arm in (found.ours, found.theirs)]
-    return max((one.kld_mean for one in own if one and one.n_tokens >= FEWEST_POSITIONS), default=None)
+    return noise_floor(against_itself(found.ours, keys), against_itself(found.theirs, keys))

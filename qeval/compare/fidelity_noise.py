@@ -10,7 +10,7 @@ from qeval.compare.fidelity_result import SelfFidelity
 from qeval.compare.pairs import CaseKey
 from qeval.compare.scored_cases import tally
 from qeval.record import Record
-from qeval.scored import Scored
+from qeval.scored import ScoredAnswer
 
 FEWEST_POSITIONS = 20
 """Positions scored again under which nothing is said of how far noise reaches."""
@@ -25,12 +25,12 @@ class GapNoise(NamedTuple):
     """Positions of the variants that count."""
 
 
-def again(record: Record) -> tuple[Scored, ...]:
+def again(record: Record) -> tuple[ScoredAnswer, ...]:
     """Return what a variant scored again, against its own first scoring; failed scorings are left out."""
     return tuple(one for one in record.scored if one.repeat > 0 and one.kl)
 
 
-def against_itself(scorings: Sequence[Scored], cases: Collection[CaseKey]) -> SelfFidelity | None:
+def against_itself(scorings: Sequence[ScoredAnswer], cases: Collection[CaseKey]) -> SelfFidelity | None:
     """Sum up the scorings of some cases, None where none was scored again."""
     chosen = [one for one in scorings if (one.suite, one.case) in cases]
     if not chosen:
@@ -54,11 +54,7 @@ def gap_noise(ours: SelfFidelity | None, theirs: SelfFidelity | None) -> GapNois
     return GapNoise(max((reach for reach, _ in known), default=None), sum(n for _, n in known))
 
 
-def over_noise(kld_mean: float, ours: SelfFidelity | None, theirs: SelfFidelity | None) -> float | None:
-    """Return a mean KL as a multiple of the larger of the two variants' own.
-
-    None where neither was scored again at 20 positions, and where both gave the very same distributions again.
-    """
+def noise_floor(ours: SelfFidelity | None, theirs: SelfFidelity | None) -> float | None:
+    """Return the larger of the two variants' own mean KL, nats; None where neither was scored again at 20 positions."""
     known = [own.kld_mean for own in (ours, theirs) if own and own.n_tokens >= FEWEST_POSITIONS]
-    floor = max(known, default=0.0)
-    return kld_mean / floor if floor > 0 else None
+    return max(known, default=None)

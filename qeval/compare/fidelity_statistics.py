@@ -7,8 +7,9 @@ from collections.abc import Sequence
 
 from qeval.compare.clustered_means import FEWEST_FOR_PERCENTILES, clustered_mean, clustered_share, percentile
 from qeval.compare.fidelity_result import Fidelity
-from qeval.compare.scored_cases import ScoredCase, by_cluster, cluster_sizes, divergences
+from qeval.compare.scored_cases import ScoredCase, by_cluster, cluster_sizes, kl_values
 
+_PERCENTILES = {"kld_median": 0.5, "kld_p90": 0.9, "kld_p95": 0.95, "kld_p99": 0.99, "kld_p999": 0.999}
 _LARGEST_EXPONENT = 700
 """e to the power of this is still a number."""
 
@@ -32,7 +33,7 @@ def describe(cases: Sequence[ScoredCase], alpha: float) -> Fidelity | None:
     same = clustered_share([int(hits) for hits in by_cluster(cases, lambda sums: sums.same_top)], sizes, alpha)
     # Of differences, so that what the two arms have in common cancels: var_q + var_base - 2 cov.
     ratio = clustered_mean(by_cluster(cases, lambda sums: sums.nll - sums.reference_nll), sizes, alpha)
-    ordered = divergences(cases)
+    ordered = kl_values(cases)
     at = {name: _percentile(ordered, fraction) for name, fraction in _PERCENTILES.items()}
     apart = min(1.0, max(0.0, mean("total_variation")))
     return Fidelity(
@@ -61,9 +62,6 @@ def describe(cases: Sequence[ScoredCase], alpha: float) -> Fidelity | None:
         ppl_q=_perplexity(mean("nll")),
         entropy_mean=mean("entropy"),
     )
-
-
-_PERCENTILES = {"kld_median": 0.5, "kld_p90": 0.9, "kld_p95": 0.95, "kld_p99": 0.99, "kld_p999": 0.999}
 
 
 def _percentile(ordered: Sequence[float], fraction: float) -> float | None:

@@ -1,4 +1,4 @@
-"""Scored answers ready for statistics: sums over the positions of each case, and of each cluster of cases."""
+"""ScoredAnswer answers ready for statistics: sums over the positions of each case, and of each cluster of cases."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from typing import NamedTuple
 from qeval.compare.pairs import CaseKey
 from qeval.errors import UsageError
 from qeval.record import CaseInfo, Record
-from qeval.scored import Scored
+from qeval.scored import ScoredAnswer
 
 
 class Tally(NamedTuple):
@@ -33,7 +33,7 @@ class ScoredCase(NamedTuple):
 
     info: CaseInfo
     prompt_tokens: int | None
-    scored: Scored
+    scored: ScoredAnswer
     tally: Tally
 
     @property
@@ -42,7 +42,7 @@ class ScoredCase(NamedTuple):
         return self.info.suite, self.info.cluster
 
 
-def tally(scored: Scored) -> Tally:
+def tally(scored: ScoredAnswer) -> Tally:
     """Sum up the positions of an answer."""
     moves = [math.exp(q) - math.exp(p) for q, p in zip(scored.logprob, scored.reference_logprob, strict=True)]
     return Tally(
@@ -58,7 +58,7 @@ def tally(scored: Scored) -> Tally:
     )
 
 
-def first_scorings(record: Record) -> dict[CaseKey, Scored]:
+def first_scorings(record: Record) -> dict[CaseKey, ScoredAnswer]:
     """Return what a variant scored first, by case.
 
     Raises:
@@ -96,6 +96,6 @@ def cluster_sizes(cases: Iterable[ScoredCase]) -> list[int]:
     return [int(size) for size in by_cluster(cases, lambda sums: sums.tokens)]
 
 
-def divergences(cases: Sequence[ScoredCase]) -> list[float]:
+def kl_values(cases: Sequence[ScoredCase]) -> list[float]:
     """Return the KL divergence at every position, from the smallest on."""
     return sorted(kl for case in cases for kl in case.scored.kl)

@@ -55,7 +55,7 @@ def rule(found: Figures, adjusted: Adjusted, margin: float, alpha: float) -> Rul
     return "inconclusive"
 
 
-def judge(
+def judge_slices(
     planned: Sequence[Planned],
     scored: Sequence[Scored],
     policy: Policy,

@@ -9,13 +9,14 @@ row as `numeric_error` with the position; the other rows of the batch go on.
 from __future__ import annotations
 
 import inspect
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from typing import Any, NamedTuple
 
 from qeval.engines.base import Generation, OnRead, OnStep, Prompt
 from qeval.engines.batch_mates import largest_move
 from qeval.engines.follow import Read, follow
+from qeval.engines.guard import guard_rows
 from qeval.engines.prefill import Prefill
 from qeval.engines.render import Renderer, probe
 from qeval.engines.sampling import decoding_settings
@@ -23,10 +24,6 @@ from qeval.errors import is_out_of_memory
 from qeval.evidence import ComparabilityLevel, Rendering
 from qeval.outcome import FailedAnswer
 from qeval.suites.case import Case
-from qeval.suites.stops import find_stop
-
-HasEnded = Callable[[Sequence[int]], bool]
-"""Tells whether the tokens that a row has generated hold a stop text of its case."""
 
 
 class RowResult(NamedTuple):
@@ -107,8 +104,7 @@ class TransformersEngine:
 
         limits = [prompt.case.max_new_tokens for prompt in prompts]
         width = read.ids.shape[1]
-        ends = [self._end_finder(prompt.case.stop) for prompt in prompts]
-        guard = _guard(width, limits, ends, on_step)
+        guard = guard_rows(width, [prompt.case for prompt in prompts], self._tokenizer, on_step)
         # Not inference_mode: quanto's int4 kernels write to tensors it forbids to change.
         with torch.no_grad(), _last_states(self._model, keep=self._keep_states) as steps:
             output = self._model.generate(
@@ -134,19 +130,6 @@ class TransformersEngine:
             row._replace(states=states[index, : len(row.token_ids) + (row.ended and stopped is None)])
             for index, (row, stopped) in enumerate(zip(rows, guard.stopped_at, strict=True))
         ]
-
-    def _end_finder(self, stops: Sequence[str]) -> HasEnded | None:
-        """Return what tells whether generated tokens hold a stop text of a case; None where the case has none."""
-        if not stops:
-            return None
-        # Each step brings one token, so a stop text is completed at the end: no token is less than a byte of it.
-        window = 8 + 8 * max(map(len, stops))
-
-        def has_ended(token_ids: Sequence[int]) -> bool:
-            text = self._tokenizer.decode(token_ids[-window:], skip_special_tokens=True)
-            return find_stop(text, stops) is not None
-
-        return has_ended
 
     def _read(self, prompts: Sequence[Prompt]) -> Read:
         """Pad the prompts, and read all but the last token of each into a cache where the model allows it."""
@@ -257,48 +240,3 @@ def _cut(
     # A row that had ended, or was at its limit, is only carried along; its later logits mean nothing.
     happened = bad if bad is not None and bad < (len(kept) + 1 if ends else limit) else None
     return RowResult(kept, bool(ends) or stopped is not None, happened)
-
-
-class _Guard(NamedTuple):
-    """Hooks into generate(): one looks at every step's raw logits, one stops each row at its own limit."""
-
-    watch: Any
-    stop: Any
-    bad_positions: list[int | None]
-    stopped_at: list[int | None]
-    """How many tokens a row had generated when it held a stop text."""
-
-
-def _guard(prompt_length: int, limits: Sequence[int], ends: Sequence[HasEnded | None], on_step: OnStep) -> _Guard:
-    """Build the hooks for one batch; `prompt_length` is the padded length of the prompts in tokens."""
-    import torch
-    from transformers import LogitsProcessor, StoppingCriteria
-
-    bad_positions: list[int | None] = [None] * len(limits)
-    stopped_at: list[int | None] = [None] * len(limits)
-
-    class Watch(LogitsProcessor):  # type: ignore[misc]
-        def __call__(self, input_ids: torch.Tensor, scores: torch.Tensor) -> torch.Tensor:
-            """Note rows whose logits, shape (rows, vocabulary), are not finite."""
-            position = input_ids.shape[1] - prompt_length
-            finite = torch.isfinite(scores).all(dim=-1)
-            for row in (~finite).nonzero().flatten().tolist():
-                if bad_positions[row] is None:
-                    bad_positions[row] = position
-            on_step(sum(position < limit for limit in limits))
-            return scores if bool(finite.all()) else torch.nan_to_num(scores, nan=0.0, posinf=0.0, neginf=0.0)
-
-    class Stop(StoppingCriteria):  # type: ignore[misc]
-        def __call__(self, input_ids: torch.Tensor, scores: torch.Tensor, **_: Any) -> torch.Tensor:  # noqa: ANN401
-            """Return which rows are done, shape (rows,)."""
-            generated = input_ids.shape[1] - prompt_length
-            for row, has_ended in enumerate(ends):
-                if has_ended and stopped_at[row] is None and has_ended(input_ids[row, prompt_length:].tolist()):
-                    stopped_at[row] = generated
-            done = [
-                generated >= limit or bad is not None or stopped is not None
-                for limit, bad, stopped in zip(limits, bad_positions, stopped_at, strict=True)
-            ]
-            return torch.tensor(done, device=input_ids.device)
-
-    return _Guard(Watch(), Stop(), bad_positions, stopped_at)

@@ -9,7 +9,7 @@ if TYPE_CHECKING:
 
 
 class Distances(NamedTuple):
-    """Of P positions, each a list of P numbers; see `qeval.scored.Scored` for what each is."""
+    """Of P positions, each a list of P numbers; see `qeval.scored.ScoredAnswer` for what each is."""
 
     kl: list[float]
     total_variation: list[float]

@@ -19,7 +19,7 @@ from qeval.fidelity.reference import Answer, Key, answers_digest, answers_of, pl
 from qeval.fidelity.score import Arm, Place, Words, reconstruction_kl, score
 from qeval.fidelity.states import StateStore, stored
 from qeval.record import FidelityInfo, load_header, load_outcomes
-from qeval.scored import Scored
+from qeval.scored import ScoredAnswer
 
 if TYPE_CHECKING:
     import torch
@@ -79,7 +79,7 @@ class Measure:
         else:
             self._answers, self._theirs = _baseline(baseline, model.device)
 
-    def on_read(self, run: Run, follow: Follow) -> list[Scored]:
+    def on_read(self, run: Run, follow: Follow) -> list[ScoredAnswer]:
         """Score the baseline's answers to prompts that were just read."""
         if run.repeat == 0 and self._baseline is None:
             return []
@@ -93,7 +93,7 @@ class Measure:
         except (MemoryError, RuntimeError) as error:
             if not is_out_of_memory(error):
                 raise
-            return [Scored(**_where(run, prompt), fault="out_of_memory") for prompt in run.prompts]
+            return [ScoredAnswer(**_where(run, prompt), fault="out_of_memory") for prompt in run.prompts]
         if run.repeat == 0:
             # Only what its own noise floor is measured by.
             self._own.save(
@@ -136,7 +136,7 @@ class Measure:
         # Where a case has stop texts, nothing says whether one of them ended the answer or an end token did.
         return answer._replace(ended=False) if answer and prompt.case.stop else answer
 
-    def _compare(self, run: Run, rows: Sequence[Answer | None], states: Sequence[torch.Tensor]) -> list[Scored]:
+    def _compare(self, run: Run, rows: Sequence[Answer | None], states: Sequence[torch.Tensor]) -> list[ScoredAnswer]:
         reference = self._reference(run)
         found = []
         for prompt, answer, ours in zip(run.prompts, rows, states, strict=True):

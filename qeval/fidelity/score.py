@@ -1,4 +1,4 @@
-"""Score answers along the reference: two arms' hidden states in, one `Scored` a case out."""
+"""Score answers along the reference: two arms' hidden states in, one `ScoredAnswer` a case out."""
 
 from __future__ import annotations
 
@@ -9,12 +9,12 @@ from qeval.fidelity.distance import Distances, distances
 from qeval.fidelity.output_head import OutputHead
 from qeval.fidelity.reference import Answer
 from qeval.fidelity.token_class import token_classes
-from qeval.scored import Scored
+from qeval.scored import ScoredAnswer
 
 if TYPE_CHECKING:
     import torch
 
-SLICE = 128
+POSITIONS_AT_ONCE = 128
 """Positions whose distributions are in memory at once: 50 MB in fp32 at a vocabulary of 50,000."""
 
 
@@ -45,7 +45,7 @@ class Words(NamedTuple):
     end_ids: tuple[int, ...]
 
 
-def score(place: Place, reference: Arm, variant: Arm, answer: Answer, words: Words) -> Scored:
+def score(place: Place, reference: Arm, variant: Arm, answer: Answer, words: Words) -> ScoredAnswer:
     """Compare a variant with the reference at every position of an answer.
 
     Args:
@@ -60,16 +60,16 @@ def score(place: Place, reference: Arm, variant: Arm, answer: Answer, words: Wor
     tokens = [*answer.tokens, *([_end_token(reference, words)] if answer.ended else [])]
     where = {"suite": place.suite, "case": place.case, "repeat": place.repeat, "batch": place.batch}
     found: list[Distances] = []
-    for start in range(0, len(tokens), SLICE):
-        part = slice(start, start + SLICE)
+    for start in range(0, len(tokens), POSITIONS_AT_ONCE):
+        part = slice(start, start + POSITIONS_AT_ONCE)
         ours = variant.head.log_probabilities(variant.states[part])
         theirs = reference.head.log_probabilities(reference.states[part].to(ours.device))
         if not (bool(torch.isfinite(ours).all()) and bool(torch.isfinite(theirs).all())):
-            return Scored(**where, fault="numeric_error")
+            return ScoredAnswer(**where, fault="numeric_error")
         found.append(distances(theirs, ours, torch.tensor(tokens[part], device=ours.device)))
     joined = Distances(*([value for piece in column for value in piece] for column in zip(*found, strict=True)))
     differ = next((at for at, top in enumerate(joined.top) if top != joined.reference_top[at]), None)
-    return Scored(
+    return ScoredAnswer(
         **where,
         **joined._asdict(),
         classes=token_classes([words.decode(token) for token in tokens], place.tools),
@@ -87,6 +87,10 @@ def _end_token(reference: Arm, words: Words) -> int:
 
 def reconstruction_kl(head: OutputHead, states: torch.Tensor, kept: torch.Tensor) -> float:
     """Return the largest KL at a position between states as they were and as they are stored, nats."""
-    exact = head.log_probabilities(states[:SLICE])
-    again = head.log_probabilities(kept[:SLICE].to(states.device))
-    return float((exact.exp() * (exact - again)).sum(-1).clamp(min=0).max())
+    worst = 0.0
+    for start in range(0, len(states), POSITIONS_AT_ONCE):
+        part = slice(start, start + POSITIONS_AT_ONCE)
+        exact = head.log_probabilities(states[part])
+        again = head.log_probabilities(kept[part].to(states.device))
+        worst = max(worst, float((exact.exp() * (exact - again)).sum(-1).max()))
+    return worst

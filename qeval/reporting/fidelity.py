@@ -79,7 +79,7 @@ def by_name(parts: Iterable[FidelityPart]) -> list[tuple[str, list[FidelityPart]
     return [(words, [part for part in listed if part.by == by]) for by, words in PART_WORDS.items()]
 
 
-def divergence_of(value: float | None, kind: FidelityKind) -> str:
+def kl_text(value: float | None, kind: FidelityKind) -> str:
     """Format a KL divergence: `0.147`, or `≥0.107` where it is a lower bound."""
     return nats(value) if kind == "exact" or value is None else f"≥{nats(value)}"
 
@@ -89,13 +89,13 @@ def mean_text(of: SliceFidelity | FidelityPart, kind: FidelityKind) -> str:
     figures = of.statistics if isinstance(of, SliceFidelity) else of
     if figures is None:
         return UNKNOWN
-    text = divergence_of(figures.kld_mean, kind)
+    text = kl_text(figures.kld_mean, kind)
     return text if figures.kld_high is None else f"{text} ±{figures.kld_high - figures.kld_mean:.2g}"
 
 
 def p99_text(at: SliceFidelity, kind: FidelityKind) -> str:
     """Format the 99th percentile of KL."""
-    return divergence_of(None if at.statistics is None else at.statistics.kld_p99, kind)
+    return kl_text(None if at.statistics is None else at.statistics.kld_p99, kind)
 
 
 def same_text(at: SliceFidelity) -> str:
@@ -136,7 +136,7 @@ def near_ties_text(at: SliceFidelity) -> str:
 
 def own_text(own: SelfFidelity | None, kind: FidelityKind) -> str:
     """Say how far a variant lies from itself, with the positions that were scored again: `0.0024 (n 128)`."""
-    return UNKNOWN if own is None else f"{divergence_of(own.kld_mean, kind)} (n {own.n_tokens:,})"
+    return UNKNOWN if own is None else f"{kl_text(own.kld_mean, kind)} (n {own.n_tokens:,})"
 
 
 def times_text(at: SliceFidelity) -> str:

@@ -55,7 +55,7 @@ def _columns(interval: str) -> list[_Column]:
         _Column("tokens", "tokens", lambda row: f"{row.at.statistics.n_tokens:,}" if row.at.statistics else "0"),
         _Column("mean", f"KL mean\n± {interval}", lambda row: fidelity.mean_text(row.at, row.kind)),
         _Column("p99", "KL\np99", lambda row: fidelity.p99_text(row.at, row.kind)),
-        _Column("noise", "noise\nKL", lambda row: fidelity.divergence_of(row.at.noise, row.kind)),
+        _Column("noise", "noise\nKL", lambda row: fidelity.kl_text(row.at.noise, row.kind)),
         _Column("times", "KL over\nnoise", lambda row: fidelity.times_text(row.at)),
         _Column("same", "same\ntop", lambda row: fidelity.same_text(row.at)),
         _Column("ties", "near-ties\nof flips", lambda row: fidelity.near_ties_text(row.at)),

@@ -243,7 +243,7 @@ def _fidelity_cells(row: fidelity.Row) -> list[str]:
         f"{at.statistics.n_tokens if at.statistics else 0:,}",
         fidelity.mean_text(at, kind),
         fidelity.p99_text(at, kind),
-        fidelity.divergence_of(at.noise, kind),
+        fidelity.kl_text(at.noise, kind),
         fidelity.times_text(at),
         fidelity.same_text(at),
         fidelity.near_ties_text(at),

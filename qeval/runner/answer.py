@@ -1,20 +1,15 @@
-"""One variant from loading to a complete record: load, prove, answer, grade, append."""
+"""One variant from loading to a complete record, batch by batch."""
 
 from __future__ import annotations
 
-import logging
-from collections.abc import Callable, Collection, Sequence
+from collections.abc import Callable
 from datetime import UTC, datetime
-from functools import partial
-from typing import NamedTuple
 
-from qeval.engines.base import Engine, Generation, Prompt
+from qeval.engines.base import Engine, Prompt
 from qeval.engines.batch_mates import batch_mates_notes
 from qeval.engines.sampling import seed_batch
-from qeval.errors import UsageError, VariantFailed
-from qeval.evidence import ModelInfo, Proof
+from qeval.errors import VariantFailed
 from qeval.fidelity.measure import Measure
-from qeval.fidelity.reference import Key
 from qeval.jsonl import append_lines
 from qeval.outcome import Outcome
 from qeval.record import (
@@ -40,13 +35,12 @@ from qeval.runner.environment import (
     resident_memory_bytes,
 )
 from qeval.runner.laps import Lap, Sizes, plan_laps
+from qeval.runner.loading import Loaded, load
+from qeval.runner.outcomes import answer_batch
+from qeval.runner.prompts import is_too_long, prompt_of
 from qeval.runner.resume import Kept, check_same_identity, keep_whole_batches
 from qeval.runner.scoring import BatchScoring
-from qeval.runner.shorten import shorten
-from qeval.runner.task import Advanced, Planned, Said, Stage, Step, Task
-from qeval.suites.answers import grade_case
-from qeval.suites.case import Case
-from qeval.suites.stops import find_stop
+from qeval.runner.task import Advanced, Planned, Said, Stage, Task
 
 Say = Callable[[Said], None]
 Ask = Callable[[], Reason | None]
@@ -54,25 +48,11 @@ Ask = Callable[[], Reason | None]
 Clock = Callable[[], float]
 
 
-Measuring = Callable[[Collection[Key]], Measure]
-"""Takes the cases that run again, and returns what measures fidelity."""
-
-
-class Loaded(NamedTuple):
-    """A variant ready to answer, with what proves which one it is."""
-
-    engine: Engine
-    model: ModelInfo
-    proof: Proof | None = None
-    notes: tuple[str, ...] = ()
-    measuring: Measuring | None = None
-
-
 def run_task(task: Task, say: Say, ask: Ask, clock: Clock) -> None:
     """Load the variant, answer what is missing until something ends the run, and complete the record."""
     say(Stage("loading"))
     started = clock()
-    loaded = _load(task)
+    loaded = load(task)
     engine = loaded.engine
     measured = Measurements(
         started_at=datetime.now(UTC).isoformat(timespec="seconds"),
@@ -81,7 +61,7 @@ def run_task(task: Task, say: Say, ask: Ask, clock: Clock) -> None:
     )
     moved = engine.batch_mates(task.seed)
     say(Stage("reading cases"))
-    prompts = [_prompt(engine, suite.name, case) for suite in task.suites for case in suite.cases]
+    prompts = [prompt_of(engine, suite.name, case) for suite in task.suites for case in suite.cases]
     laps = _plan(task, engine, prompts)
     batches = [batch for lap in laps for batch in lap.batches]
     stopping = _stopping(task, laps)
@@ -142,7 +122,7 @@ def _run_batch(  # noqa: PLR0917 - what a batch needs, handed on
     if task.temperature:
         seed_batch(task.seed, batch.repeat, batch.number)
     started = clock()
-    outcomes = _answer(engine, batch, scoring, say)
+    outcomes = answer_batch(engine, batch, scoring, say)
     append_lines(task.folder / OUTCOMES_FILE, [outcome.model_dump(mode="json") for outcome in outcomes])
     measured = _measured(header.measurements, outcomes, clock() - started, scoring)
     header = header.model_copy(update={"measurements": measured})
@@ -157,7 +137,7 @@ def _plan(task: Task, engine: Engine, prompts: list[Prompt]) -> list[Lap]:
     sizes = Sizes(
         task.batch_size, task.batch_tokens, again, task.repeats, task.in_waves, task.seed, samples=task.samples
     )
-    return plan_laps(prompts, lambda prompt: not _too_long(engine, prompt), sizes)
+    return plan_laps(prompts, lambda prompt: not is_too_long(engine, prompt), sizes)
 
 
 def _begin(task: Task, header: RecordHeader, batches: list[Batch]) -> Kept:
@@ -198,101 +178,6 @@ def _measured(before: Measurements, outcomes: list[Outcome], seconds: float, sco
             "score_s": (before.score_s or 0.0) + scoring.seconds if scoring.seconds else before.score_s,
         }
     )
-
-
-def _answer(engine: Engine, batch: Batch, scoring: BatchScoring, say: Say) -> list[Outcome]:
-    """Answer and grade a batch; cases that cannot fit are not shown to the engine."""
-    if _too_long(engine, batch.prompts[0]):
-        return [_outcome(prompt, _refused(engine, prompt), batch) for prompt in batch.prompts]
-    generations = engine.answer(batch.prompts, lambda tokens: say(Step(tokens)), scoring.on_read)
-    scoring.on_answered(generations)
-    return [_outcome(prompt, generation, batch) for prompt, generation in zip(batch.prompts, generations, strict=True)]
-
-
-def _prompt(engine: Engine, suite: str, case: Case) -> Prompt:
-    prompt = engine.render(suite, case)
-    if case.truncate is None or not _too_long(engine, prompt):
-        return prompt
-    return shorten(prompt, partial(engine.render, suite), lambda shorter: not _too_long(engine, shorter))
-
-
-def _too_long(engine: Engine, prompt: Prompt) -> bool:
-    limit = engine.context_tokens
-    return limit is not None and len(prompt.token_ids) + prompt.case.max_new_tokens > limit
-
-
-def _refused(engine: Engine, prompt: Prompt) -> Generation:
-    return Generation(
-        status="over_context",
-        detail=(
-            f"{len(prompt.token_ids)} prompt tokens and up to {prompt.case.max_new_tokens} of answer "
-            f"do not fit in a context of {engine.context_tokens}"
-        ),
-    )
-
-
-def _outcome(prompt: Prompt, generation: Generation, batch: Batch) -> Outcome:
-    generation = _cut_at_stop(generation, prompt.case.stop)
-    outcome = Outcome(
-        suite=prompt.suite,
-        case=prompt.case.id,
-        repeat=batch.repeat,
-        batch=batch.number,
-        status=generation.status,
-        detail=generation.detail or _cut_said(prompt),
-        failure=generation.failure,
-        text=generation.text,
-        token_ids=generation.token_ids,
-        tool_calls=generation.tool_calls,
-        finish=generation.finish,
-        prompt_tokens=len(prompt.token_ids),
-        prompt_hash=prompt.digest,
-    )
-    return grade_case(outcome, prompt.case)
-
-
-def _cut_said(prompt: Prompt) -> str:
-    return f"{prompt.cut_tokens} tokens were cut from the middle of the prompt" if prompt.cut_tokens else ""
-
-
-def _cut_at_stop(generation: Generation, stops: Sequence[str]) -> Generation:
-    """End an answer before its first stop text, alike for every engine and wherever the borders of tokens lie."""
-    place = find_stop(generation.text, stops)
-    if place is None:
-        return generation
-    text = generation.text[: place.start]
-    return generation._replace(text=text, finish="stop", failure=None if text.strip() else "empty")
-
-
-def _load(task: Task) -> Loaded:
-    if task.model is None:
-        from qeval.engines.scripted import ScriptedEngine, load_script, script_identity
-
-        if task.script is None:
-            raise UsageError("the scripted engine needs a script.")
-        scripted = ScriptedEngine(load_script(task.script), task.name)
-        return Loaded(scripted, ModelInfo(name="script", fingerprint=script_identity(task.script)))
-    import torch
-
-    from qeval.engines.head import compute_head_in_fp32
-    from qeval.engines.transformers import TransformersEngine
-    from qeval.models.identity import model_info
-    from qeval.variants.load import load_variant
-
-    # One line a matrix product: some 200 a token.
-    logging.getLogger("bitsandbytes").setLevel(logging.ERROR)
-    torch.set_num_threads(task.threads)
-    torch.manual_seed(task.seed)
-    loaded = load_variant(task.spec, task.model, task.device)
-    notes = (*loaded.notes, *(compute_head_in_fp32(loaded.model) if task.head == "fp32" else ()))
-    keep = task.fidelity and task.baseline is None
-    engine = TransformersEngine(loaded.model, loaded.tokenizer, task.device, task.temperature, keep_states=keep)
-    model = model_info(task.model, loaded.tokenizer, engine.context_tokens)
-
-    def measuring(again: Collection[Key]) -> Measure:
-        return Measure(loaded.model, loaded.tokenizer, task.folder, task.baseline, again)
-
-    return Loaded(engine, model, loaded.proof, notes, measuring if task.fidelity else None)
 
 
 def _header(

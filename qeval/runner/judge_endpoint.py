@@ -6,6 +6,8 @@ With the standard library alone: a request, a time limit and three retries are n
 from __future__ import annotations
 
 import http.client
+import os
+import time
 import urllib.error
 import urllib.request
 from collections.abc import Callable
@@ -15,6 +17,7 @@ from urllib.parse import urlsplit
 
 from pydantic import Field, field_validator
 
+from qeval.errors import UsageError
 from qeval.jsonl import dumps, loads
 from qeval.strict import Strict
 
@@ -63,6 +66,18 @@ class Endpoint(NamedTuple):
     clock: Callable[[], float]
     """Seconds, monotonic."""
     sleep: Callable[[float], object]
+
+
+def open_endpoint(spec: JudgeSpec) -> Endpoint:
+    """Read the key from the environment; nothing is sent yet.
+
+    Raises:
+        UsageError: the key cannot be sent as a header.
+    """
+    key = os.environ.get(KEY_VARIABLE, "").strip()
+    if not (key.isascii() and key.isprintable()):
+        raise UsageError(f"the environment variable {KEY_VARIABLE} holds characters that no key has; set it again.")
+    return Endpoint(spec.url, key or None, spec.timeout_s, time.monotonic, time.sleep)
 
 
 class Reply(NamedTuple):

@@ -8,10 +8,7 @@ is its grade, and a judge in two minds cannot make a flip of it.
 from __future__ import annotations
 
 import hashlib
-import os
-import statistics
 import threading
-import time
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from itertools import count
@@ -20,7 +17,6 @@ from typing import Any, NamedTuple
 from urllib.parse import urlsplit
 
 from qeval import units
-from qeval.errors import UsageError
 from qeval.grading import check_grader
 from qeval.grading._grades import ungraded
 from qeval.grading._judge_prompt import (
@@ -33,23 +29,21 @@ from qeval.grading._judge_prompt import (
 )
 from qeval.grading.base import Answer, Question, answer_of
 from qeval.grading.judge import JUDGE_OFF, METRIC, Options, grade, judge_grades, tally
-from qeval.jsonl import append_lines, dumps, read_appended, write_atomic
+from qeval.jsonl import append_lines, dumps, write_atomic
 from qeval.outcome import Grade, Outcome
 from qeval.record import (
     OUTCOMES_FILE,
     JudgeCost,
     JudgeInfo,
     RecordHeader,
-    line_parser,
     load_header,
     load_outcomes,
     save_header,
 )
-from qeval.runner.judge_endpoint import KEY_VARIABLE, Endpoint, JudgeSpec, Reply, ask
-from qeval.strict import Strict
+from qeval.runner.judge_endpoint import Endpoint, Reply, ask
+from qeval.runner.judgements import JUDGEMENTS_FILE, Judgement, cost_of, load_judgements
 from qeval.suites.case import Case, Suite
 
-JUDGEMENTS_FILE = "judgements.jsonl"
 _AT_ONCE = 4
 _GIVE_UP_AFTER = 8
 """Failed requests in a row, each after its retries."""
@@ -58,27 +52,6 @@ _LOCAL = frozenset({"localhost", "127.0.0.1", "::1"})
 Tell = Callable[[str], None]
 Cases = Mapping[tuple[str, str], Case]
 """By suite and case id."""
-
-
-class Judgement(Strict):
-    """One request to the judge and what came back."""
-
-    suite: str
-    case: str
-    repeat: int
-    request: str
-    """sha256 over the whole request: judge, prompt, settings, case and answer."""
-    fault: str | None
-    """The class of having no reply."""
-    detail: str
-    reply: str
-    """The judge's own words."""
-    served: str | None
-    attempts: int
-    """0: taken from an equal request."""
-    latency_s: float | None
-    prompt_tokens: int | None
-    answer_tokens: int | None
 
 
 class _Wanted(NamedTuple):
@@ -93,25 +66,13 @@ class _Wanted(NamedTuple):
     request: str
 
 
-def open_endpoint(spec: JudgeSpec) -> Endpoint:
-    """Read the key from the environment; nothing is sent yet.
-
-    Raises:
-        UsageError: the key cannot be sent as a header.
-    """
-    key = os.environ.get(KEY_VARIABLE, "").strip()
-    if not (key.isascii() and key.isprintable()):
-        raise UsageError(f"the environment variable {KEY_VARIABLE} holds characters that no key has; set it again.")
-    return Endpoint(spec.url, key or None, spec.timeout_s, time.monotonic, time.sleep)
-
-
 def judge_records(folders: Sequence[Path], suites: Sequence[Suite], model: str, endpoint: Endpoint, tell: Tell) -> None:
     """Fill in the judge's grades of records, the baseline's first; what gets no reply stays ungraded with its class."""
     cases = {(suite.name, case.id): case for suite in suites for case in suite.cases}
     if not any(_judges(case) for case in cases.values()):
         tell("judge: no case has a rubric, so it is not asked")
         return
-    stored = [one for folder in folders for one in _stored(folder / JUDGEMENTS_FILE)]
+    stored = [one for folder in folders for one in load_judgements(folder / JUDGEMENTS_FILE)]
     known = {one.request: one for one in stored if one.fault is None}
     asker = _Asker(endpoint)
     for folder in folders:
@@ -123,7 +84,7 @@ def _judge_record(folder: Path, cases: Cases, model: str, asker: _Asker, known: 
     """Judge one record and say in a line what came of it; `known` gains its replies."""
     header, outcomes = load_header(folder), load_outcomes(folder)
     path = folder / JUDGEMENTS_FILE
-    before = _stored(path)
+    before = load_judgements(path)
     if before:
         # Without the torn last line that a crash may have left, which the next line would be added to.
         write_atomic(path, "".join(f"{dumps(one.model_dump(mode='json'))}\n" for one in before))
@@ -132,13 +93,9 @@ def _judge_record(folder: Path, cases: Cases, model: str, asker: _Asker, known: 
     _write_reused(wanted, known, path)
     found = {one.request: known.get(one.request) or failed[one.request] for one in wanted}
     graded = _graded(outcomes, wanted, found)
-    cost = _cost(_stored(path))
+    cost = cost_of(load_judgements(path))
     _save(folder, header, graded, _info(model, asker.endpoint, found.values()), cost)
     return f"{header.variant}: judge, {_summary(graded, cost)}"
-
-
-def _stored(path: Path) -> list[Judgement]:
-    return list(read_appended(path, line_parser(Judgement))) if path.exists() else []
 
 
 def _judges(case: Case) -> list[Options]:
@@ -191,7 +148,7 @@ def _judgement(one: _Wanted, reply: Reply) -> Judgement:
 
 def _write_reused(wanted: Sequence[_Wanted], known: Mapping[str, Judgement], path: Path) -> None:
     """Write a line for every grade that an equal request has answered, so that each record holds all its replies."""
-    held = {(one.suite, one.case, one.repeat, one.request) for one in _stored(path) if one.fault is None}
+    held = {(one.suite, one.case, one.repeat, one.request) for one in load_judgements(path) if one.fault is None}
     nothing = {"attempts": 0, "latency_s": None, "prompt_tokens": None, "answer_tokens": None}
     copies = []
     for one in wanted:
@@ -232,18 +189,6 @@ def _info(model: str, endpoint: Endpoint, judgements: Iterable[Judgement]) -> Ju
         temperature=TEMPERATURE,
         seed=SEED,
         max_tokens=MAX_TOKENS,
-    )
-
-
-def _cost(judgements: Sequence[Judgement]) -> JudgeCost:
-    asked = [one for one in judgements if one.attempts]
-    latencies = [one.latency_s for one in asked if one.latency_s is not None]
-    return JudgeCost(
-        requests=len(asked),
-        median_latency_s=statistics.median(latencies) if latencies else None,
-        prompt_tokens=sum(one.prompt_tokens or 0 for one in asked),
-        answer_tokens=sum(one.answer_tokens or 0 for one in asked),
-        uncounted=sum(one.prompt_tokens is None or one.answer_tokens is None for one in asked),
     )
 
 

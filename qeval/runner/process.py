@@ -19,7 +19,7 @@ from qeval.runner.child import main
 from qeval.runner.task import Done, Failed, Look, Said, Task
 
 Clock = Callable[[], float]
-Judge = Callable[[], Reason | None]
+EndsEarly = Callable[[], Reason | None]
 _END_WAIT_S = 10.0
 
 
@@ -33,14 +33,14 @@ class Ended(NamedTuple):
 
 
 def run_in_process(
-    task: Task, hear: Callable[[Said], None], judge: Judge, time_limit_s: float | None, clock: Clock
+    task: Task, hear: Callable[[Said], None], ends_early: EndsEarly, time_limit_s: float | None, clock: Clock
 ) -> Ended:
     """Run a variant in a process of its own and return how it ended; only KeyboardInterrupt is raised.
 
     Args:
         task: what to run.
         hear: called with each message of the child, but its last.
-        judge: called when the child waits to be told whether what it stored ends its run.
+        ends_early: called when the child waits to be told whether what it stored ends its run.
         time_limit_s: seconds after which the child is ended; None for no limit.
         clock: seconds, monotonic.
     """
@@ -52,7 +52,7 @@ def run_in_process(
     theirs.close()
     deadline = None if time_limit_s is None else clock() + time_limit_s
     try:
-        said = _listen(_Line(ours, process.sentinel, judge), hear, deadline, clock)
+        said = _listen(_Line(ours, process.sentinel, ends_early), hear, deadline, clock)
     finally:
         if process.is_alive():
             process.join(0.5)
@@ -90,7 +90,7 @@ class _Line(NamedTuple):
 
     pipe: connection.Connection
     sentinel: int
-    judge: Judge
+    ends_early: EndsEarly
 
 
 def _listen(line: _Line, hear: Callable[[Said], None], deadline: float | None, clock: Clock) -> Said | str | None:
@@ -109,9 +109,9 @@ def _listen(line: _Line, hear: Callable[[Said], None], deadline: float | None, c
         if isinstance(message, Done | Failed):
             return message
         if isinstance(message, Look):
-            verdict = line.judge()
+            reason = line.ends_early()
             try:
-                line.pipe.send(verdict)
+                line.pipe.send(reason)
             except OSError:  # the child died while it waited
                 return None
         else:

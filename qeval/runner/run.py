@@ -23,7 +23,8 @@ from qeval.models.locate import resolve
 from qeval.models.resolved import ResolvedModel
 from qeval.record import RECORD_FILE, Reason, folder_name, load_header, load_outcomes, save_header
 from qeval.runner.environment import package_versions
-from qeval.runner.judging import judge_records, open_endpoint
+from qeval.runner.judge_endpoint import open_endpoint
+from qeval.runner.judging import judge_records
 from qeval.runner.plan import Plan, PlannedVariant
 from qeval.runner.process import Ended, run_in_process
 from qeval.runner.resume import differences
@@ -71,7 +72,7 @@ class Hooks(NamedTuple):
 
     again: Mapping[str, int] | None = None
     """Cases of each suite that run again; None: the plan's share for the self-check."""
-    judge: Callable[[Path, Path], Reason | None] | None = None
+    ends_early: Callable[[Path, Path], Reason | None] | None = None
     """Whether the candidate's record so far ends its run: folders of the baseline and the candidate."""
 
 
@@ -106,7 +107,7 @@ def run_plan(
             task = _task(plan, variant, models[variant.model], out, resume=resume)
             task = task._replace(again=again, baseline=runs[0].folder if runs else None)
             # There is nothing to compare a candidate with before the baseline is whole.
-            if not runs or runs[0].ended.state != "complete" or hooks.judge is None:
+            if not runs or runs[0].ended.state != "complete" or hooks.ends_early is None:
                 task = task._replace(stop_on=())
             runs.append(_run_variant(task, runs[0].folder if runs else None, hooks, plan.file.time_limit_s, watcher))
         if plan.file.judge is not None and endpoint is not None:
@@ -163,7 +164,7 @@ def _run_variant(
         ended = run_in_process(
             task,
             lambda said: watcher.heard(task.name, said),
-            lambda: hooks.judge(baseline, task.folder) if hooks.judge and baseline else None,
+            lambda: hooks.ends_early(baseline, task.folder) if hooks.ends_early and baseline else None,
             time_limit_s,
             time.monotonic,
         )

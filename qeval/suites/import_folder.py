@@ -8,7 +8,8 @@ import yaml
 
 from qeval.errors import UsageError
 from qeval.jsonl import dumps, write_atomic
-from qeval.suites.importing import Imported, by_reason, source_name
+from qeval.suites.importers._origin import source_name
+from qeval.suites.importing import Imported, by_reason
 from qeval.suites.load import CASES_FILE, HEADER_FILE
 
 README = "README.md"
@@ -81,10 +82,7 @@ def _facts(imported: Imported) -> str:
 def _dropped(imported: Imported) -> list[str]:
     if not imported.dropped:
         return ["Every row became a case."]
-    rows = [
-        f"| {n} | {_cell(reason)} | {_cell(f'{first.where}: {first.detail}' if first.detail else first.where)} |"
-        for reason, n, first in by_reason(imported.dropped)
-    ]
+    rows = [f"| {n} | {_cell(reason)} | {_cell(first.example)} |" for reason, n, first in by_reason(imported.dropped)]
     return ["| rows | why | first |", "|---|---|---|", *rows]
 
 

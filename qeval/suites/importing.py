@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 import hashlib
-from collections import Counter, defaultdict
+from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from pathlib import Path
 from typing import Any, NamedTuple
 
 from qeval.errors import UsageError
@@ -14,6 +13,7 @@ from qeval.strict import validate
 from qeval.suites.case import Case, SuiteHeader
 from qeval.suites.check import RawCase, check_cases
 from qeval.suites.draw import Draw
+from qeval.suites.import_clusters import join_clusters
 from qeval.suites.importers._masks import CannotMaskError, Masks, Rule, load_rules
 from qeval.suites.importers._origin import without_login
 from qeval.suites.importers.base import Dropped, Reading, Wanted, check_wanted, find_importer
@@ -80,7 +80,8 @@ def gather(  # noqa: PLR0917 - what a person may say of an import
         sorter.take(row)
     if not sorter.kept:
         raise UsageError(f"{without_login(wanted.source)}: no row became a case. {_why(sorter.dropped)}")
-    kept = _with_clusters(sorter.kept)
+    names = join_clusters([item.case for item in sorter.kept])
+    kept = [_in_cluster(item, names[item.case.id]) for item in sorter.kept]
     drawn = _drawn(kept, limit if limit is not None else reading.limit, seed)
     return Imported(
         kind=kind,
@@ -110,10 +111,7 @@ def by_reason(dropped: Sequence[Dropped]) -> list[tuple[str, int, Dropped]]:
 def _why(dropped: Sequence[Dropped]) -> str:
     if not dropped:
         return "The source holds no rows."
-    told = [
-        f"{n} × {reason} (first: {first.where}{f': {first.detail}' if first.detail else ''})"
-        for reason, n, first in by_reason(dropped)[:_REASONS_SHOWN]
-    ]
+    told = [f"{n} × {reason} (first: {first.example})" for reason, n, first in by_reason(dropped)[:_REASONS_SHOWN]]
     return "; ".join(told) + "."
 
 
@@ -182,52 +180,8 @@ class _Sorter:
         self.kept.append(_Kept(dict(row.value) if isinstance(row.value, Mapping) else {}, case, masked))
 
 
-def _with_clusters(kept: Sequence[_Kept]) -> list[_Kept]:
-    """Put cases with the same messages into one cluster; clusters that share a prompt become one."""
-    groups = _Groups()
-    prompts: dict[str, list[str]] = defaultdict(list)
-    for item in kept:
-        prompts[_prompt(item.case)].append(item.case.id)
-    for prompt, ids in prompts.items():
-        for identity in ids[1:] and ids:
-            groups.join(f"case {identity}", f"prompt {prompt}")
-    for item in kept:
-        if item.case.cluster is not None:
-            groups.join(f"case {item.case.id}", f"cluster {item.case.cluster}")
-    return [item._replace(raw=_clustered(item, groups)) for item in kept]
-
-
-def _clustered(item: _Kept, groups: _Groups) -> dict[str, Any]:
-    root = groups.root(f"case {item.case.id}")
-    word, _, name = root.partition(" ")
-    if word == "case":
-        return item.raw
-    return {**item.raw, "cluster": name if word == "cluster" else f"prompt-{name[:12]}"}
-
-
-def _prompt(case: Case) -> str:
-    messages = [message.model_dump(mode="json") for message in case.messages]
-    return hashlib.sha256(dumps(messages).encode()).hexdigest()
-
-
-class _Groups:
-    """Sets that grow together (union-find); a set is named by its least member, clusters before prompts."""
-
-    _ORDER = ("cluster", "prompt", "case")
-
-    def __init__(self) -> None:
-        self._parent: dict[str, str] = {}
-
-    def root(self, member: str) -> str:
-        while (above := self._parent.get(member, member)) != member:
-            member = above
-        return member
-
-    def join(self, first: str, second: str) -> None:
-        roots = sorted(
-            (self.root(first), self.root(second)), key=lambda root: (self._ORDER.index(root.split()[0]), root)
-        )
-        self._parent[roots[1]] = roots[0]
+def _in_cluster(item: _Kept, cluster: str | None) -> _Kept:
+    return item if cluster is None else item._replace(raw={**item.raw, "cluster": cluster})
 
 
 def _drawn(kept: Sequence[_Kept], limit: int | None, seed: int) -> list[_Kept]:
@@ -236,9 +190,3 @@ def _drawn(kept: Sequence[_Kept], limit: int | None, seed: int) -> list[_Kept]:
         return list(kept)
     places = Draw(seed, "import").sample(range(len(kept)), limit)
     return [kept[place] for place in sorted(places)]
-
-
-def source_name(source: str) -> str:
-    """Return a source as a README may name it: the last part of a path, an address without user and password."""
-    is_address = "://" in source and not source.startswith("sqlite")
-    return without_login(source) if is_address else Path(source).name or source

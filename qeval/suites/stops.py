@@ -17,18 +17,18 @@ import regex
 _CHARACTER = regex.compile(r"\X")
 
 
-class Place(NamedTuple):
+class Span(NamedTuple):
     """Where a stop text stands: from `start` up to and without `end`, in code points."""
 
     start: int
     end: int
 
 
-def find_stop(text: str, stops: Sequence[str]) -> Place | None:
+def find_stop(text: str, stops: Sequence[str]) -> Span | None:
     r"""Return the first place of any of the stop texts, the longest where several begin there; None where none stands.
 
     >>> find_stop("答案是 18。\n问题：下一个", ["问题:"]), find_stop("18\r\n\r\nQ: next", ["\n\n"])
-    (Place(start=8, end=11), Place(start=2, end=6))
+    (Span(start=8, end=11), Span(start=2, end=6))
     """
     if not stops:
         return None
@@ -42,7 +42,7 @@ def find_stop(text: str, stops: Sequence[str]) -> Place | None:
     start, length = min(found)
     begins = list(accumulate(map(len, pieces), initial=0))
     places = list(accumulate(map(len, characters), initial=0))
-    return Place(places[bisect_right(begins, start) - 1], places[bisect_left(begins, start - length)])
+    return Span(places[bisect_right(begins, start) - 1], places[bisect_left(begins, start - length)])
 
 
 def _plain(character: str) -> str:

@@ -8,8 +8,7 @@ from typing import Any
 import pytest
 
 from qeval.errors import UsageError
-from qeval.runner.judge_endpoint import Endpoint, JudgeSpec, Reply, ask
-from qeval.runner.judging import open_endpoint
+from qeval.runner.judge_endpoint import Endpoint, JudgeSpec, Reply, ask, open_endpoint
 from qeval.strict import validate
 from tests.runner.judge_server import Answer, Play, completion, judge_server, verdict
 

@@ -7,10 +7,9 @@ checksums; scrubadub and detect-secrets have had no release for two years.
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from functools import partial
-from ipaddress import ip_address
 from pathlib import Path
 from typing import Any, Literal, NamedTuple
 
@@ -20,6 +19,7 @@ from pydantic import Field, field_validator
 from qeval.errors import UsageError
 from qeval.jsonl import dumps
 from qeval.strict import Strict, load_yaml
+from qeval.suites.importers._mask_checks import ALIKE, CHECKS
 
 BUILT_IN = Path(__file__).with_name("masks.yaml")
 _TIMEOUT_S = 1.0
@@ -195,7 +195,7 @@ class _Masker:
     def _replaced(self, rule: Rule, found: regex.Match[str]) -> str:
         whole = found[0]
         value = found.groupdict().get("value") or whole
-        genuine = _CHECKS[rule.check](value) if rule.check else value
+        genuine = CHECKS[rule.check](value) if rule.check else value
         if not genuine or _PLACEHOLDER.search(value):
             return whole
         start = whole.rindex(value)
@@ -205,7 +205,7 @@ class _Masker:
         return f"{whole[:start]}{placeholder}{whole[start + len(genuine) :]}"
 
     def _placeholder(self, rule: Rule, value: str) -> str:
-        key = (rule.name, _ALIKE[rule.alike](value))
+        key = (rule.name, ALIKE[rule.alike](value))
         if key not in self.names:
             number = sum(name == rule.name for name, _ in self.names) + 1
             while f"<{rule.name}_{number}>" in self.taken:
@@ -226,44 +226,3 @@ def _in_time(rule: Rule) -> Iterator[None]:
         yield
     except TimeoutError as error:
         raise CannotMaskError(f"the masking rule {rule.name} takes over {_TIMEOUT_S:.0f} s on it") from error
-
-
-def _luhn(text: str) -> str:
-    """Return the text where its digits end in the check digit of ISO/IEC 7812-1, else nothing."""
-    digits = [int(char) for char in reversed(text) if char.isdigit()]
-    doubled = [digit if place % 2 == 0 else sum(divmod(2 * digit, 10)) for place, digit in enumerate(digits)]
-    return text if sum(doubled) % 10 == 0 and any(digits) else ""
-
-
-def _iban(text: str) -> str:
-    """Return the part of the text that is an IBAN by ISO 13616: it may be followed by other words in capitals."""
-    for end in _ends(text):
-        compact = text[:end].replace(" ", "").replace("-", "")
-        if 15 <= len(compact) <= 34 and int("".join(str(int(c, 36)) for c in compact[4:] + compact[:4])) % 97 == 1:
-            return text[:end]
-    return ""
-
-
-def _ends(text: str) -> Iterator[int]:
-    yield len(text)
-    yield from (place for place in range(len(text) - 1, 0, -1) if text[place] in " -")
-
-
-def _ip(text: str) -> str:
-    try:
-        address = ip_address(text)
-    except ValueError:
-        return ""
-    return "" if address.is_loopback or address.is_unspecified or not any(c.isdigit() for c in text) else text
-
-
-def _phone(text: str) -> str:
-    return text if 8 <= sum(char.isdigit() for char in text) <= 15 else ""
-
-
-_CHECKS: dict[str, Callable[[str], str]] = {"luhn": _luhn, "iban": _iban, "ip": _ip, "phone": _phone}
-_ALIKE: dict[str, Callable[[str], str]] = {
-    "text": str,
-    "letters": str.casefold,
-    "digits": lambda text: "".join(char for char in text if char.isdigit()),
-}

@@ -39,6 +39,12 @@ def without_login(source: str) -> str:
     return re.sub(r"://[^/]*@", "://", source)
 
 
+def source_name(source: str) -> str:
+    """Return a source as a README may name it: the last part of a path, an address without user and password."""
+    is_address = "://" in source and not source.startswith("sqlite")
+    return without_login(source) if is_address else Path(source).name or source
+
+
 def licence_of(source: str) -> str | None:
     """Return the licence that lies beside data, or None.
 

@@ -39,6 +39,11 @@ class Dropped(NamedTuple):
     detail: str = ""
     """What is particular to this row, or what to do about it."""
 
+    @property
+    def example(self) -> str:
+        """Where the row stands, with its detail: what a report shows of the first row of a reason."""
+        return f"{self.where}: {self.detail}" if self.detail else self.where
+
 
 class Reading(NamedTuple):
     """What an importer found at its source."""

@@ -1,0 +1,86 @@
+"""Hooks into generate(): one looks at every step's raw logits, one stops each row at its own limit or stop text."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Any, NamedTuple
+
+from qeval.engines.base import OnStep
+from qeval.suites.case import Case
+from qeval.suites.stops import find_stop
+
+
+class Guard(NamedTuple):
+    """The hooks of one batch, and what they have seen, row by row."""
+
+    watch: Any
+    """A logits processor."""
+    stop: Any
+    """A stopping criterion."""
+    bad_positions: list[int | None]
+    """Index of a row's first generated token whose logits were NaN or infinite."""
+    stopped_at: list[int | None]
+    """How many tokens a row had generated when it held a stop text."""
+
+
+def guard_rows(
+    prompt_length: int,
+    cases: Sequence[Case],
+    tokenizer: Any,  # noqa: ANN401 - transformers is untyped
+    on_step: OnStep,
+) -> Guard:
+    """Build the hooks for one batch.
+
+    Args:
+        prompt_length: padded length of the prompts in tokens.
+        cases: one a row; their limits and stop texts count.
+        tokenizer: decodes what was generated, to find stop texts.
+        on_step: told at every step how many rows are still under their limit.
+    """
+    import torch
+    from transformers import LogitsProcessor, StoppingCriteria
+
+    limits = [case.max_new_tokens for case in cases]
+    ends = [_end_finder(tokenizer, case.stop) for case in cases]
+    bad_positions: list[int | None] = [None] * len(limits)
+    stopped_at: list[int | None] = [None] * len(limits)
+
+    class Watch(LogitsProcessor):  # type: ignore[misc]
+        def __call__(self, input_ids: torch.Tensor, scores: torch.Tensor) -> torch.Tensor:
+            """Note rows whose logits, shape (rows, vocabulary), are not finite."""
+            position = input_ids.shape[1] - prompt_length
+            finite = torch.isfinite(scores).all(dim=-1)
+            for row in (~finite).nonzero().flatten().tolist():
+                if bad_positions[row] is None:
+                    bad_positions[row] = position
+            on_step(sum(position < limit for limit in limits))
+            return scores if bool(finite.all()) else torch.nan_to_num(scores, nan=0.0, posinf=0.0, neginf=0.0)
+
+    class Stop(StoppingCriteria):  # type: ignore[misc]
+        def __call__(self, input_ids: torch.Tensor, scores: torch.Tensor, **_: Any) -> torch.Tensor:  # noqa: ANN401
+            """Return which rows are done, shape (rows,)."""
+            generated = input_ids.shape[1] - prompt_length
+            for row, has_ended in enumerate(ends):
+                if has_ended and stopped_at[row] is None and has_ended(input_ids[row, prompt_length:].tolist()):
+                    stopped_at[row] = generated
+            done = [
+                generated >= limit or bad is not None or stopped is not None
+                for limit, bad, stopped in zip(limits, bad_positions, stopped_at, strict=True)
+            ]
+            return torch.tensor(done, device=input_ids.device)
+
+    return Guard(Watch(), Stop(), bad_positions, stopped_at)
+
+
+def _end_finder(tokenizer: Any, stops: Sequence[str]) -> Callable[[Sequence[int]], bool] | None:  # noqa: ANN401
+    """Return what tells whether generated tokens hold a stop text of a case; None where the case has none."""
+    if not stops:
+        return None
+    # Each step brings one token, so a stop text is completed at the end: no token is less than a byte of it.
+    window = 8 + 8 * max(map(len, stops))
+
+    def has_ended(token_ids: Sequence[int]) -> bool:
+        text = tokenizer.decode(token_ids[-window:], skip_special_tokens=True)
+        return find_stop(text, stops) is not None
+
+    return has_ended
