@@ -34,18 +34,31 @@ def read_text(path: Path) -> str:
     """Read a UTF-8 text file, with or without a byte-order mark, without changing its line ends.
 
     Raises:
-        UsageError: the file is missing, unreadable, in UTF-16 or not UTF-8; the message says which.
+        UsageError: the file is missing, unreadable, in UTF-16 or UTF-32, or not UTF-8; the message says which.
     """
     try:
         raw = path.read_bytes()
     except OSError as error:
         raise UsageError(f"{path}: cannot read it ({error.strerror}).") from error
-    if raw.startswith((codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)):
-        raise UsageError(f"{path}: the file is in UTF-16; save it as UTF-8.")
+    if (encoding := _wide_encoding(raw)) is not None:
+        raise UsageError(f"{path}: the file is in {encoding}; save it as UTF-8.")
     try:
         return raw.decode("utf-8-sig")
     except UnicodeDecodeError as error:
         raise UsageError(f"{path}: not valid UTF-8 at byte {error.start}; save the file as UTF-8.") from error
+
+
+def _wide_encoding(raw: bytes) -> str | None:
+    """Return the name of the encoding where a file is in UTF-16 or UTF-32, with its mark or without, else None."""
+    if raw.startswith((codecs.BOM_UTF32_LE, codecs.BOM_UTF32_BE)):
+        return "UTF-32"
+    # Text that begins with an ASCII character shows its width by the zero bytes around it (RFC 4627, section 3).
+    zeros = [byte == 0 for byte in raw[:4]]
+    if zeros in ([False, True, True, True], [True, True, True, False]):
+        return "UTF-32"
+    if raw.startswith((codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)) or zeros[:2] in ([False, True], [True, False]):
+        return "UTF-16"
+    return None
 
 
 def _refuse_constant(name: str) -> NoReturn:

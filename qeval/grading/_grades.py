@@ -6,7 +6,7 @@ from qeval.grading.base import Answer
 from qeval.outcome import Grade
 
 _LONGEST_REASON = 400
-_CUT_SHORT = ("truncated", "degenerate")
+_CUT_SHORT = ("truncated", "truncated_in_reasoning", "degenerate")
 
 
 def printable(text: str, limit: int = _LONGEST_REASON) -> str:
@@ -41,7 +41,7 @@ def ungraded(metric: str, fault: str, reason: str, *, required: bool = True) -> 
 
 
 def fault_of(answer: Answer, fault: str) -> str:
-    """Return the class of a fail: `truncated` or `degenerate` where that explains it, else the grader's own."""
+    """Return the class of a fail: that of an answer cut short where that explains it, else the grader's own."""
     if answer.failure in _CUT_SHORT:
         return answer.failure
     return "truncated" if answer.finish == "length" else fault
@@ -49,10 +49,10 @@ def fault_of(answer: Answer, fault: str) -> str:
 
 def no_text(metric: str, answer: Answer) -> Grade | None:
     """Return the fail of an answer without any text to grade, or None where there is some."""
-    if answer.failure == "truncated_in_reasoning":
-        return failed(metric, "truncated_in_reasoning", "the answer ended inside its thinking block")
     if answer.text.strip():
         return None
+    if answer.failure == "truncated_in_reasoning":
+        return failed(metric, "truncated_in_reasoning", "the answer ended inside its thinking block")
     if answer.finish == "content_filter" or answer.failure == "refused":
         return failed(metric, "refused", "the endpoint withheld the answer (content filter)")
     return failed(metric, "empty", "the answer is empty")

@@ -39,7 +39,9 @@ _NUMBER = regex.compile(
 )
 _CURRENCY_BEFORE = regex.compile(r"(?P<sign>[-−–])[ ]?[$€£¥₹₩₽₺฿₫]$")
 _CODE_BEFORE = regex.compile(rf"(?<!\p{{L}})(?:{_CODES})(?=\d)")
-_LATEX = regex.compile(r"\{([.,])\}|\\([,;!:$%])")
+_LATEX = regex.compile(r"\{([.,])\}|\\([,;!:$%])|[ ]?\\(?:times|cdot)(?!\p{L})[ ]?")
+_POWER_OF_TEN = regex.compile("(?<=[×·*x] ?10)[⁺⁻]?[⁰¹²³⁴⁵⁶⁷⁸⁹]+")
+_SUPERSCRIPTS = str.maketrans("⁺⁻⁰¹²³⁴⁵⁶⁷⁸⁹", "+-0123456789")
 _PERCENT_AFTER = regex.compile(r"[ \u00a0\u202f]?[%٪﹪％]")
 
 
@@ -65,7 +67,8 @@ def read_numbers(text: str, language: str | None = None) -> list[Number]:
     >>> [str(n.value) for n in read_numbers("2.125 und 3,5", "de")]
     ['2125', '3.5']
     """
-    plain = ascii_digits(without_marks(_LATEX.sub(_unlatex, text))).replace("．", ".").translate(_COMMAS)
+    plain = _POWER_OF_TEN.sub(lambda found: f"^{found[0].translate(_SUPERSCRIPTS)}", _LATEX.sub(_unlatex, text))
+    plain = ascii_digits(without_marks(plain)).replace("．", ".").translate(_COMMAS)
     plain = with_units(_CODE_BEFORE.sub(lambda found: f"{found[0]} ", plain), language)
     numbers: list[Number] = []
     for found in _NUMBER.finditer(plain):
@@ -84,6 +87,8 @@ def read_numbers(text: str, language: str | None = None) -> list[Number]:
 def _unlatex(found: regex.Match[str]) -> str:
     if found[1]:
         return found[1]
+    if found[2] is None:
+        return " × "
     return found[2] if found[2] in "$%" else "\u2009"
 
 

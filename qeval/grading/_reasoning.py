@@ -30,7 +30,7 @@ class Thought(NamedTuple):
 
     answer: str
     cut_short: bool
-    """Whether the text ended inside a thinking block with nothing before it: there is no answer."""
+    """Whether the text ended inside a thinking block; what stands before that is all the answer there is."""
 
 
 def split_reasoning(text: str) -> Thought:
@@ -50,7 +50,7 @@ def split_reasoning(text: str) -> Thought:
         return Thought(text, cut_short=False)
     kept, cut = _without_blocks(text)
     answer = kept.strip()
-    return Thought(answer, cut_short=cut and not answer)
+    return Thought(answer, cut_short=cut)
 
 
 def _without_blocks(text: str) -> tuple[str, bool]:

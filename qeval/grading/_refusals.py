@@ -34,7 +34,8 @@ _DOT = "\u0307"
 """What lower case makes of the Turkish capital İ."""
 _MARKDOWN = regex.compile(r"[*_#>|~]+")
 _QUOTED = regex.compile(
-    r"\"[^\"\n]{1,400}\"|“[^”\n]{1,400}”|«[^»\n]{1,400}»|„[^“”\n]{1,400}[“”]|「[^」\n]{1,400}」|『[^』\n]{1,400}』"
+    r"(?<!\w)'(?=\w)(?:[^'\n]|(?<=\w)'(?=\w)){1,400}(?<=[,.!?…])'(?!\w)"
+    r"|\"[^\"\n]{1,400}\"|“[^”\n]{1,400}”|«[^»\n]{1,400}»|„[^“”\n]{1,400}[“”]|「[^」\n]{1,400}」|『[^』\n]{1,400}』"
     r"|^—[^—\n]{1,400}—",
     regex.MULTILINE,
 )
@@ -100,6 +101,11 @@ def read_refusal(text: str) -> Reading:
     sentences = [_classify(sentence) for sentence in _sentences(text)]
     if not sentences:
         return Reading("none", "")
+    reading = _by_refusal(sentences)
+    return _by_withholding(sentences) or reading if reading.extent == "none" else reading
+
+
+def _by_refusal(sentences: list[_Sentence]) -> Reading:
     first = next((index for index, sentence in enumerate(sentences) if sentence.refuses), None)
     if first is None:
         return _without_refusal(sentences)
@@ -111,6 +117,16 @@ def read_refusal(text: str) -> Reading:
     if first < len(sentences) - _LAST:
         return Reading("none", sentences[0].text)
     return Reading("partial", evidence)
+
+
+def _by_withholding(sentences: list[_Sentence]) -> Reading | None:
+    """Return a reading where the speaker says, at either end, that a part is left out on purpose or left to others."""
+    ends = sentences if len(sentences) <= 2 * _LAST else [*sentences[:_LAST], *sentences[-_LAST:]]
+    for sentence in ends:
+        if not sentence.is_item and _patterns().withhold.search(sentence.text):
+            helped = any(other.helps for other in sentences if other is not sentence)
+            return Reading("partial" if helped else "full", sentence.text)
+    return None
 
 
 def _sentences(text: str) -> list[str]:
@@ -265,6 +281,8 @@ class Phrases(Strict):
     """Opens an answer that lectures in place of helping, without a word of refusal."""
     private: tuple[str, ...] = ()
     """Says why personal data cannot be had, or who may be asked for it: an answer, if not the one wanted."""
+    withhold: tuple[str, ...] = ()
+    """Says that a part of what was asked for is left out on purpose, or left to a doctor or lawyer."""
 
 
 class _Patterns(NamedTuple):
@@ -278,6 +296,7 @@ class _Patterns(NamedTuple):
     letter: regex.Pattern[str]
     moral: regex.Pattern[str]
     private: regex.Pattern[str]
+    withhold: regex.Pattern[str]
 
 
 @lru_cache(maxsize=1)

@@ -80,7 +80,8 @@ def without_marks(text: str) -> str:
 def fold_case(text: str, language: str | None) -> str:
     """Fold case by the language's rules: in Turkish and Azerbaijani I belongs to ı and İ to i."""
     if base_language(language) in {"tr", "az"}:
-        text = unicodedata.normalize("NFC", text).replace("İ", "i").replace("I", "ı")
+        # The dot is what lower case without a language makes of İ.
+        text = unicodedata.normalize("NFC", text).replace("İ", "i").replace("i\u0307", "i").replace("I", "ı")
     return text.casefold()
 
 

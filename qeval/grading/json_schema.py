@@ -70,6 +70,8 @@ def grade(options: Options, answer: Answer, question: Question) -> tuple[Grade, 
 def _choose(found: Found, schema: Any, answer: Answer) -> _Reading:  # noqa: ANN401 - a schema may be a boolean
     """Return the one JSON value of the answer, or why there is none."""
     pieces = found.pieces
+    if not pieces and answer.failure == "truncated_in_reasoning":
+        return _Reading(None, "truncated_in_reasoning", "the answer ended inside its thinking block, before any JSON")
     if not pieces:
         return _Reading(None, "no_json", "there is no JSON in the answer")
     if len(pieces) == 1:

@@ -77,9 +77,10 @@ def grade(options: Options, answer: Answer, question: Question) -> tuple[Grade, 
     """Pass where the calls are the expected ones; the score is the share of right calls."""
     if not answer.tool_calls and (empty := no_text(METRIC, answer)) is not None:
         return (empty,)
-    if answer.failure == "truncated_in_reasoning":
-        return (failed(METRIC, "truncated_in_reasoning", "the answer ended inside its thinking block"),)
     read = read_calls(answer, _known_tools(options, question.tools))
+    says_nothing = not answer.text if answer.tool_calls else options.calls and not read.calls
+    if answer.failure == "truncated_in_reasoning" and says_nothing:
+        return (failed(METRIC, "truncated_in_reasoning", "the answer ended inside its thinking block"),)
     if read.says_nothing and not read.calls:
         return (failed(METRIC, "empty", "a message without content and without calls"),)
     return (_judge(options, read, question.tools),)
