@@ -7,17 +7,19 @@ from collections.abc import Callable
 
 from qeval.errors import QevalError, UsageError
 from qeval.runner.answer import run_task
-from qeval.runner.process import Clock, Ended, Judge, run_in_process
+from qeval.runner.process import Clock, Ended, EndsEarly, run_in_process
 from qeval.runner.task import Said, Task
 
 
-def run_here(task: Task, hear: Callable[[Said], None], judge: Judge, time_limit_s: float | None, clock: Clock) -> Ended:
+def run_here(
+    task: Task, hear: Callable[[Said], None], ends_early: EndsEarly, time_limit_s: float | None, clock: Clock
+) -> Ended:
     """Do what `run_in_process` does, here; a script that crashes or hangs gets a real process all the same."""
     script = task.script.read_text(encoding="utf-8") if task.script else "crash_at"
     if "crash_at" in script or "hang_at" in script:
-        return run_in_process(task, hear, judge, time_limit_s, clock)
+        return run_in_process(task, hear, ends_early, time_limit_s, clock)
     try:
-        run_task(task, hear, judge, time.perf_counter)
+        run_task(task, hear, ends_early, time.perf_counter)
     except QevalError as error:
         return Ended("unsupported", str(error), isinstance(error, UsageError))
     return Ended("complete", "")
