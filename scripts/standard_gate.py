@@ -2,9 +2,9 @@
 
     python scripts/standard_gate.py [--out reports/standard]
 
-Runs the built-in suites (1,600 cases) on the embedded model in fp32, on a copy with ten layers at 2 bits, which early
-stopping ends, and in fp32 again, all under the built-in policy, and prints a Markdown row a candidate. About an hour on
-two AVX2 cores. A run that was cut is finished by the same command.
+Runs the built-in suites (some 2,000 cases) on the embedded model in fp32, on a copy with ten layers at 2 bits, which
+early stopping ends, and in fp32 again, all under the built-in policy, and prints a Markdown row a candidate. Two hours
+on two AVX2 cores. A run that was cut is finished by the same command.
 """
 
 from __future__ import annotations

@@ -16,7 +16,7 @@ from qeval.engines.transformers import end_token_ids
 from qeval.errors import VariantFailed, is_out_of_memory
 from qeval.fidelity.output_head import OutputHead, head_of, load_head, save_head
 from qeval.fidelity.reference import Answer, Key, answers_digest, answers_of, places_of
-from qeval.fidelity.score import Arm, Place, Words, reconstruction_kl, score
+from qeval.fidelity.score import Item, Place, Words, reconstruction_kl, score
 from qeval.fidelity.states import StateStore, stored
 from qeval.record import FidelityInfo, load_header, load_outcomes
 from qeval.scored import ScoredAnswer
@@ -72,7 +72,6 @@ class Measure:
         self._own = StateStore(record)
         self._answers: dict[Key, Answer] = {}
         self._theirs: _Reference | None = None
-        self._reconstruction_kl: float | None = None
         if baseline is None:
             self._own.head.parent.mkdir(parents=True, exist_ok=True)
             save_head(model, self._own.head)
@@ -110,12 +109,10 @@ class Measure:
             for row, generation in enumerate(generations)
             if generation.status == "answered" and generation.states is not None and len(generation.states)
         }
-        if rows:
-            # One answer of each batch: all would take half as long as scoring them.
-            states = next(iter(rows.values()))
-            moved = reconstruction_kl(self._head, states, stored(states))
-            self._reconstruction_kl = max(moved, self._reconstruction_kl or 0.0)
-        self._own.save(run.batch, rows)
+        # Looked at in one answer of each batch: all would take half as long as scoring them.
+        first = next(iter(rows.values()), None)
+        changed = None if first is None else reconstruction_kl(self._head, first, stored(first))
+        self._own.save(run.batch, rows, changed)
 
     def info(self) -> FidelityInfo:
         """Return what the record's fidelity rests on; for a record that is complete."""
@@ -124,7 +121,7 @@ class Measure:
         return FidelityInfo(
             reference=answers_digest(answers),
             state_bytes=self._own.state_bytes if own else 0,
-            reconstruction_kl=self._reconstruction_kl,
+            reconstruction_kl=self._own.reconstruction_kl,
         )
 
     def _is_again(self, prompt: Prompt) -> bool:
@@ -138,18 +135,15 @@ class Measure:
 
     def _compare(self, run: Run, rows: Sequence[Answer | None], states: Sequence[torch.Tensor]) -> list[ScoredAnswer]:
         reference = self._reference(run)
-        found = []
+        items = []
         for prompt, answer, ours in zip(run.prompts, rows, states, strict=True):
             place = reference.places.get(_key(prompt))
-            if answer is None or not answer.positions or place is None:
-                continue
-            theirs = reference.store.load(*place)
-            if theirs is not None:
+            theirs = reference.store.load(*place) if place is not None else None
+            if answer is not None and answer.positions and theirs is not None:
                 tools = tuple(tool.name for tool in prompt.case.tools)
                 where = Place(prompt.suite, prompt.case.id, run.repeat, run.batch, tools)
-                reference_arm = Arm(reference.head, theirs[: answer.positions])
-                found.append(score(where, reference_arm, Arm(self._head, ours), answer, self._words))
-        return found
+                items.append(Item(where, answer, theirs[: answer.positions], ours))
+        return score(items, reference.head, self._head, self._words)
 
     def _reference(self, run: Run) -> _Reference:
         if run.repeat == 0 and self._theirs is not None:

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from typing import TYPE_CHECKING, NamedTuple
+from collections.abc import Callable, Sequence
+from itertools import accumulate
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from qeval.fidelity.distance import Distances, distances
 from qeval.fidelity.output_head import OutputHead
@@ -18,14 +19,6 @@ POSITIONS_AT_ONCE = 128
 """Positions whose distributions are in memory at once: 50 MB in fp32 at a vocabulary of 50,000."""
 
 
-class Arm(NamedTuple):
-    """One side of the comparison."""
-
-    head: OutputHead
-    states: torch.Tensor
-    """Final hidden states, (positions, hidden)."""
-
-
 class Place(NamedTuple):
     """Which case, and where it ran."""
 
@@ -37,52 +30,92 @@ class Place(NamedTuple):
     """Names of the tools that the case offers."""
 
 
+class Item(NamedTuple):
+    """An answer as both arms judge it."""
+
+    place: Place
+    answer: Answer
+    """The reference's."""
+    reference: torch.Tensor
+    """Final hidden states of the baseline, or of the variant's own first scoring, (positions, hidden)."""
+    variant: torch.Tensor
+    """Of the variant, likewise."""
+
+
 class Words(NamedTuple):
-    """What is known of the tokenizer."""
+    """What is known of the tokenizer that both arms have."""
 
     decode: Callable[[int], str]
     """The text of one token."""
     end_ids: tuple[int, ...]
 
 
-def score(place: Place, reference: Arm, variant: Arm, answer: Answer, words: Words) -> ScoredAnswer:
-    """Compare a variant with the reference at every position of an answer.
+class _Piece(NamedTuple):
+    """Some positions: their distances, the answers' tokens, and whether all logits were finite."""
 
-    Args:
-        place: of the case.
-        reference: the baseline, or the variant's own first scoring.
-        variant: as it judges the same tokens.
-        answer: the reference's.
-        words: of the tokenizer that both have.
+    found: Distances
+    tokens: list[int]
+    finite: list[bool]
+
+
+def score(items: Sequence[Item], reference: OutputHead, variant: OutputHead, words: Words) -> list[ScoredAnswer]:
+    """Compare a variant with the reference at every position of some answers, each of which has one at least.
+
+    All positions are taken together, since a head's weights are read once for each product, however few rows it has.
     """
     import torch
 
-    tokens = [*answer.tokens, *([_end_token(reference, words)] if answer.ended else [])]
-    where = {"suite": place.suite, "case": place.case, "repeat": place.repeat, "batch": place.batch}
-    found: list[Distances] = []
+    if not items:
+        return []
+    device = items[0].variant.device
+    theirs = torch.cat([item.reference.to(device).float() for item in items])
+    ours = torch.cat([item.variant.float() for item in items])
+    tokens = [token for item in items for token in (*item.answer.tokens, *([None] if item.answer.ended else []))]
+    pieces = []
     for start in range(0, len(tokens), POSITIONS_AT_ONCE):
         part = slice(start, start + POSITIONS_AT_ONCE)
-        ours = variant.head.log_probabilities(variant.states[part])
-        theirs = reference.head.log_probabilities(reference.states[part].to(ours.device))
-        if not (bool(torch.isfinite(ours).all()) and bool(torch.isfinite(theirs).all())):
-            return ScoredAnswer(**where, fault="numeric_error")
-        found.append(distances(theirs, ours, torch.tensor(tokens[part], device=ours.device)))
-    joined = Distances(*([value for piece in column for value in piece] for column in zip(*found, strict=True)))
-    differ = next((at for at, top in enumerate(joined.top) if top != joined.reference_top[at]), None)
+        logs = (reference.log_probabilities(theirs[part]), variant.log_probabilities(ours[part]))
+        pieces.append(_piece(*logs, tokens[part], words.end_ids))
+    columns = zip(*(piece.found for piece in pieces), strict=True)
+    found = Distances._make([value for values in column for value in values] for column in columns)
+    known = [token for piece in pieces for token in piece.tokens]
+    finite = [one for piece in pieces for one in piece.finite]
+    ends = list(accumulate(item.answer.positions for item in items))
+    parts = [slice(end - item.answer.positions, end) for item, end in zip(items, ends, strict=True)]
+    return [
+        _scored(item.place, Distances._make(column[part] for column in found), known[part], words)
+        if all(finite[part])
+        else ScoredAnswer(**_where(item.place), fault="numeric_error")
+        for item, part in zip(items, parts, strict=True)
+    ]
+
+
+def _piece(theirs: torch.Tensor, ours: torch.Tensor, tokens: Sequence[int | None], end_ids: Sequence[int]) -> _Piece:
+    import torch
+
+    finite = torch.isfinite(theirs).all(-1) & torch.isfinite(ours).all(-1)
+    theirs, ours = (torch.where(finite.unsqueeze(-1), logs, 0.0) for logs in (theirs, ours))
+    # Answers are kept without their end token, and a model may have several: it is the one that the reference chose.
+    ids = torch.tensor(end_ids, device=theirs.device)
+    ends = ids[theirs[:, ids].argmax(-1)].tolist() if end_ids else [0] * len(tokens)
+    known = [end if token is None else token for token, end in zip(tokens, ends, strict=True)]
+    return _Piece(distances(theirs, ours, torch.tensor(known, device=theirs.device)), known, finite.tolist())
+
+
+def _scored(place: Place, found: Distances, tokens: Sequence[int], words: Words) -> ScoredAnswer:
+    differ = next((at for at, top in enumerate(found.top) if top != found.reference_top[at]), None)
     return ScoredAnswer(
-        **where,
-        **joined._asdict(),
+        **_where(place),
+        **found._asdict(),
         classes=token_classes([words.decode(token) for token in tokens], place.tools),
         divergence=None
         if differ is None
-        else (words.decode(joined.reference_top[differ]), words.decode(joined.top[differ])),
+        else (words.decode(found.reference_top[differ]), words.decode(found.top[differ])),
     )
 
 
-def _end_token(reference: Arm, words: Words) -> int:
-    """Return the end token that the reference chose: answers are kept without it, and a model may have several."""
-    last = reference.head.log_probabilities(reference.states[-1:])[0]
-    return max(words.end_ids, key=lambda token: float(last[token]))
+def _where(place: Place) -> dict[str, Any]:
+    return {"suite": place.suite, "case": place.case, "repeat": place.repeat, "batch": place.batch}
 
 
 def reconstruction_kl(head: OutputHead, states: torch.Tensor, kept: torch.Tensor) -> float:

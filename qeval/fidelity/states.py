@@ -34,14 +34,26 @@ class StateStore:
         """Size of all states stored, the head not counted."""
         return sum(path.stat().st_size for path in self.folder.glob("*.states"))
 
-    def save(self, batch: int, rows: Mapping[int, torch.Tensor]) -> None:
-        """Store the states (positions, hidden) of a batch by row, whole or not at all."""
+    @property
+    def reconstruction_kl(self) -> float | None:
+        """The largest of what was stored beside the batches' states, those of an interrupted run too; None for none."""
+        from safetensors import safe_open
+
+        found = []
+        for path in self.folder.glob("*.states"):
+            with safe_open(path, "pt") as file:
+                found += [float(value) for value in (file.metadata() or {}).values()]
+        return max(found, default=None)
+
+    def save(self, batch: int, rows: Mapping[int, torch.Tensor], reconstruction_kl: float | None = None) -> None:
+        """Store the states (positions, hidden) of a batch by row, and what storing changes; whole or not at all."""
         from safetensors.torch import save_file
 
         path = self._path(batch)
         path.parent.mkdir(parents=True, exist_ok=True)
         beside = path.with_suffix(".tmp")
-        save_file({str(row): stored(states).cpu().contiguous() for row, states in rows.items()}, beside)
+        beside_them = None if reconstruction_kl is None else {"reconstruction_kl": repr(reconstruction_kl)}
+        save_file({str(row): stored(states).cpu().contiguous() for row, states in rows.items()}, beside, beside_them)
         Path(beside).replace(path)
 
     def load(self, batch: int, row: int) -> torch.Tensor | None:

@@ -206,8 +206,7 @@ def _units(slots: Slots) -> Talk:
         result = OPERATIONS[operation](a, b, c)
         turns += [task.format(a=a, b=b, c=c), f"{result} {unit}"]
     graders = [{"kind": "number", "value": result, "which": "first"}, must_hold(unit)]
-    difficulty = "medium" if operation in {"plus", "minus", "times"} else "hard"
-    return Talk(slots.own["system"], turns[:5], graders, operation, difficulty)
+    return Talk(slots.own["system"], turns[:5], graders, operation, "hard")
 
 
 def _stop_text(slots: Slots) -> Talk:

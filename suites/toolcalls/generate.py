@@ -28,7 +28,7 @@ ROUND = (
     "fill", "script", "same", "catalogue",
 )  # fmt: skip
 DIFFICULTY = {
-    "fill": "easy", "choose": "medium", "none": "medium", "result": "medium", "array": "medium",
+    "fill": "easy", "ask": "medium", "none": "medium", "result": "medium", "array": "medium",
     "optional": "medium", "enum": "medium", "numbers": "medium", "dotted": "medium",
 }  # fmt: skip
 """The others are hard."""

@@ -124,6 +124,17 @@ def test_a_resumed_run_scores_what_an_undisturbed_one_does(
     assert resumed.scored == whole.scored
 
 
+def test_a_resumed_baseline_knows_what_storing_changed_before(tmp_path: Path, tiny_model_folder: Path) -> None:
+    made = task(tmp_path / "fp32", tiny_model_folder, "fp32")
+    whole = run(made)
+    outcomes = made.folder / OUTCOMES_FILE
+    written = outcomes.read_bytes()
+    outcomes.write_bytes(written[: int(0.9 * len(written))])
+    resumed = run(made._replace(resume=True))
+    assert resumed.header.fidelity == whole.header.fidelity
+    assert resumed.scored == whole.scored
+
+
 def test_a_baseline_without_states_gives_no_fidelity_and_the_record_says_why(
     tmp_path: Path, tiny_model_folder: Path
 ) -> None:
