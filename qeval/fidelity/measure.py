@@ -33,13 +33,12 @@ class Run(NamedTuple):
     prompts: Sequence[Prompt]
 
 
-class _Reference(NamedTuple):
-    """What a scoring is compared with."""
+class _Stored(NamedTuple):
+    """States on disk."""
 
-    head: OutputHead
     store: StateStore
     places: Mapping[Key, tuple[int, int]]
-    """Batch and row of the stored states."""
+    """Batch and row of each case's."""
 
 
 class Measure:
@@ -52,6 +51,8 @@ class Measure:
         record: Path,
         baseline: Path | None,
         again: Collection[Key],
+        *,
+        tokenizer_hash: str | None = None,
     ) -> None:
         """Prepare.
 
@@ -61,9 +62,11 @@ class Measure:
             record: the variant's record folder; its states go there.
             baseline: the baseline's record folder; None where this is the baseline.
             again: the cases that run again.
+            tokenizer_hash: of the tokenizer; the baseline's must be the same.
 
         Raises:
-            VariantFailed: the model's logits cannot be made from its output head, or the baseline kept no states.
+            VariantFailed: the model's logits cannot be made from its output head, the baseline kept no states, or
+                the two do not read the same tokens.
         """
         self._record, self._baseline = record, baseline
         self._again = frozenset(again)
@@ -71,12 +74,17 @@ class Measure:
         self._words = Words(lambda token: str(tokenizer.decode([token])), end_token_ids(model, tokenizer))
         self._own = StateStore(record)
         self._answers: dict[Key, Answer] = {}
-        self._theirs: _Reference | None = None
+        self._theirs: _Stored | None = None
         if baseline is None:
             self._own.head.parent.mkdir(parents=True, exist_ok=True)
             save_head(model, self._own.head)
         else:
-            self._answers, self._theirs = _baseline(baseline, model.device)
+            self._device = str(model.device)
+            self._theirs = _stored(baseline, tokenizer_hash)
+            self._answers = answers_of(load_outcomes(baseline))
+            theirs = load_head(self._theirs.store.head, self._device).vocabulary
+            if theirs != self._head.vocabulary:
+                raise VariantFailed(f"it has {self._head.vocabulary} logits and the baseline {theirs}")
 
     def on_read(self, run: Run, follow: Follow) -> list[ScoredAnswer]:
         """Score the baseline's answers to prompts that were just read."""
@@ -134,29 +142,31 @@ class Measure:
         return answer._replace(ended=False) if answer and prompt.case.stop else answer
 
     def _compare(self, run: Run, rows: Sequence[Answer | None], states: Sequence[torch.Tensor]) -> list[ScoredAnswer]:
-        reference = self._reference(run)
+        head, stored_states = self._reference(run)
         items = []
         for prompt, answer, ours in zip(run.prompts, rows, states, strict=True):
-            place = reference.places.get(_key(prompt))
-            theirs = reference.store.load(*place) if place is not None else None
+            place = stored_states.places.get(_key(prompt))
+            theirs = stored_states.store.load(*place) if place is not None else None
             if answer is not None and answer.positions and theirs is not None:
                 tools = tuple(tool.name for tool in prompt.case.tools)
                 where = Place(prompt.suite, prompt.case.id, run.repeat, run.batch, tools)
                 items.append(Item(where, answer, theirs[: answer.positions], ours))
-        return score(items, reference.head, self._head, self._words)
+        return score(items, head, self._head, self._words)
 
-    def _reference(self, run: Run) -> _Reference:
+    def _reference(self, run: Run) -> tuple[OutputHead, _Stored]:
         if run.repeat == 0 and self._theirs is not None:
-            return self._theirs
-        return _Reference(self._head, self._own, places_of(load_outcomes(self._record)))
+            # For this batch alone: kept, it would count as memory that the variant takes to serve.
+            return load_head(self._theirs.store.head, self._device), self._theirs
+        return self._head, _Stored(self._own, places_of(load_outcomes(self._record)))
 
 
-def _baseline(record: Path, device: Any) -> tuple[dict[Key, Answer], _Reference]:  # noqa: ANN401 - a torch device
-    store = StateStore(record)
-    if load_header(record).fidelity is None or not store.head.exists():
+def _stored(baseline: Path, tokenizer_hash: str | None) -> _Stored:
+    store, header = StateStore(baseline), load_header(baseline)
+    if header.fidelity is None or not store.head.exists():
         raise VariantFailed("the baseline kept no hidden states")
-    outcomes = load_outcomes(record)
-    return answers_of(outcomes), _Reference(load_head(store.head, str(device)), store, places_of(outcomes))
+    if header.model.tokenizer_hash != tokenizer_hash:
+        raise VariantFailed("its tokenizer is not the baseline's, so the answers' tokens are other words to it")
+    return _Stored(store, places_of(load_outcomes(baseline)))
 
 
 def _key(prompt: Prompt) -> Key:

@@ -31,6 +31,8 @@ class OutputHead(NamedTuple):
     """Hidden states of shape (positions, hidden), fp32, to the head's own product (positions, vocabulary), fp32."""
     scale: float
     cap: float | None
+    vocabulary: int
+    """Logits at a position."""
 
     def log_probabilities(self, states: torch.Tensor) -> torch.Tensor:
         """Return natural log-probabilities (positions, vocabulary), fp32, of hidden states (positions, hidden)."""
@@ -46,8 +48,7 @@ def head_of(model: Any) -> OutputHead:  # noqa: ANN401 - transformers is untyped
     module = model.get_output_embeddings()
     if module is None:
         raise VariantFailed(f"{type(model).__name__} names no output head")
-    scale, cap = _rule(model, module)
-    return OutputHead(_product(module), scale, cap)
+    return OutputHead(_product(module), *_rule(model, module))
 
 
 def save_head(model: Any, path: Path) -> None:  # noqa: ANN401
@@ -77,7 +78,7 @@ def load_head(path: Path, device: str) -> OutputHead:
     parts = load_file(path, device=device)
     weight, bias = parts["weight"], parts.get("bias")
     scale, cap = parts["rule"].tolist()
-    return OutputHead(lambda states: _multiply(states, weight, bias), scale, cap or None)
+    return OutputHead(lambda states: _multiply(states, weight, bias), scale, cap or None, len(weight))
 
 
 def _product(module: Any) -> Callable[[torch.Tensor], torch.Tensor]:  # noqa: ANN401
@@ -112,8 +113,8 @@ def _logits(product: torch.Tensor, scale: float, cap: float | None) -> torch.Ten
     return scaled if cap is None else cap * (scaled / cap).tanh()
 
 
-def _rule(model: Any, module: Any) -> tuple[float, float | None]:  # noqa: ANN401
-    """Return scale and cap of the logits, as the config says and the model's own logits confirm."""
+def _rule(model: Any, module: Any) -> tuple[float, float | None, int]:  # noqa: ANN401
+    """Return scale, cap and number of the logits, as the config says and the model's own logits confirm."""
     import torch
 
     config = model.config.get_text_config()
@@ -128,5 +129,5 @@ def _rule(model: Any, module: Any) -> tuple[float, float | None]:  # noqa: ANN40
     product = _product(module)(seen[0][0].float())
     for scale in (1.0, *(float(value) for value in named), *(1 / value for value in named)):
         if float((_logits(product, scale, cap) - logits).abs().max()) <= _PROBE_ERROR * float(logits.abs().max()):
-            return scale, cap
+            return scale, cap, logits.shape[-1]
     raise VariantFailed(f"{type(model).__name__} makes its logits from its output head in a way not known here")

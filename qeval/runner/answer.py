@@ -28,6 +28,7 @@ from qeval.runner.batches import Batch, batches_digest
 from qeval.runner.case_info import case_info
 from qeval.runner.decoding import recorded_decoding
 from qeval.runner.environment import (
+    can_forget_peak_memory,
     device_peak_memory_bytes,
     highest,
     peak_memory_bytes,
@@ -89,14 +90,18 @@ def run_task(task: Task, say: Say, ask: Ask, clock: Clock) -> None:
     save_header(task.folder, header.model_copy(update={"state": "complete", "fidelity": fidelity}))
 
 
+_PEAK_WITH_SCORING = "peak memory holds that of measuring fidelity: this system does not let it be told apart"
+
+
 def _measure(loaded: Loaded, batches: list[Batch]) -> tuple[Measure | None, tuple[str, ...]]:
-    """Return what measures fidelity, or why nothing does."""
+    """Return what measures fidelity, and what people should know: why nothing does, or what it costs."""
     if loaded.measuring is None:
         return None, ()
     try:
-        return loaded.measuring({key for batch in batches if batch.repeat for key in batch.keys}), ()
+        measure = loaded.measuring({key for batch in batches if batch.repeat for key in batch.keys})
     except VariantFailed as error:
         return None, (f"fidelity is not measured: {error}",)
+    return measure, () if can_forget_peak_memory() else (_PEAK_WITH_SCORING,)
 
 
 def _stopping(task: Task, laps: list[Lap]) -> Stopping | None:

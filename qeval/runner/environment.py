@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import platform
 import sys
 from contextlib import suppress
@@ -10,6 +11,7 @@ from pathlib import Path
 
 from qeval.evidence import Environment
 
+_CLEAR = Path("/proc/self/clear_refs")
 _PACKAGES = (
     "qeval",
     "torch",
@@ -81,9 +83,14 @@ def highest(*found: int | None) -> int | None:
     return max((value for value in found if value is not None), default=None)
 
 
+def can_forget_peak_memory() -> bool:
+    """Whether `forget_peak_memory` works for this process, or there is no peak to forget."""
+    return peak_memory_bytes() is None or os.access(_CLEAR, os.W_OK)
+
+
 def forget_peak_memory() -> None:
     """Count peak memory anew from what is in use now, where the system allows it."""
-    with suppress(OSError), Path("/proc/self/clear_refs").open("w", encoding="ascii") as file:
+    with suppress(OSError), _CLEAR.open("w", encoding="ascii") as file:
         file.write("5")
     torch = sys.modules.get("torch")
     if torch is not None and torch.cuda.is_available():

@@ -59,6 +59,8 @@ def load(task: Task) -> Loaded:
     model = model_info(task.model, loaded.tokenizer, engine.context_tokens)
 
     def measuring(again: Collection[Key]) -> Measure:
-        return Measure(loaded.model, loaded.tokenizer, task.folder, task.baseline, again)
+        return Measure(
+            loaded.model, loaded.tokenizer, task.folder, task.baseline, again, tokenizer_hash=model.tokenizer_hash
+        )
 
     return Loaded(engine, model, loaded.proof, notes, measuring if task.fidelity else None)

@@ -4,16 +4,25 @@ from __future__ import annotations
 
 import json
 import shutil
+import weakref
 from pathlib import Path
 from typing import Any
 
 import pytest
 import torch
+from safetensors.torch import load_file, save_file
 from transformers import AutoModelForCausalLM
 
+from qeval.engines.base import Follow
+from qeval.fidelity import measure
+from qeval.fidelity.measure import Measure, Run
+from qeval.fidelity.output_head import OutputHead, load_head
 from qeval.fidelity.states import StateStore
-from qeval.record import OUTCOMES_FILE, SCORED_FILE, Record
+from qeval.record import OUTCOMES_FILE, SCORED_FILE, Record, load_record, save_header
+from qeval.runner import answer, scoring
+from qeval.runner.scoring import BatchScoring
 from qeval.runner.task import Task
+from qeval.scored import ScoredAnswer
 from tests.runner.test_decoding import run, tiny_task
 
 
@@ -100,9 +109,7 @@ def test_a_candidate_that_is_the_baseline_lies_at_no_distance(
     assert [o.token_ids for o in same.outcomes] == [o.token_ids for o in baseline[1].outcomes]
 
 
-def test_scoring_changes_no_answer_and_is_not_in_the_time_of_answering(
-    candidate: tuple[Task, Record], tmp_path: Path, tiny_model_folder: Path
-) -> None:
+def test_scoring_changes_no_answer(candidate: tuple[Task, Record], tmp_path: Path, tiny_model_folder: Path) -> None:
     plain = run(tiny_task(tmp_path / "plain", tiny_model_folder, "nf4", again={"capitals": 4}))
     assert [o.token_ids for o in plain.outcomes] == [o.token_ids for o in candidate[1].outcomes]
     assert plain.header.fidelity is None
@@ -163,3 +170,74 @@ def test_the_end_of_an_answer_is_a_position_too(
         assert len(scored.kl) == len(answer.token_ids) + (answer.finish == "stop")
         if answer.finish == "stop":
             assert scored.reference_top[-1] == third
+
+
+def test_time_and_memory_of_scoring_are_not_those_of_answering(
+    baseline: tuple[Path, Record], tmp_path: Path, tiny_model_folder: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    now, peak = [0.0], [500]
+
+    def slow(self: Measure, run: Run, follow: Follow) -> list[ScoredAnswer]:
+        now[0] += 100
+        peak[0] = 900
+        return []
+
+    def forget() -> None:
+        peak[0] = 300
+
+    monkeypatch.setattr(Measure, "on_read", slow)
+    monkeypatch.setattr(scoring, "forget_peak_memory", forget)
+    for module in (scoring, answer):
+        monkeypatch.setattr(module, "peak_memory_bytes", lambda: peak[0])
+    made = task(tmp_path / "bf16", tiny_model_folder, "bf16", baseline[0])
+    answer.run_task(made, lambda said: None, lambda: None, lambda: now[0])
+    measured = load_record(made.folder).header.measurements
+    assert measured.run_s == 0
+    assert measured.score_s is not None
+    assert measured.score_s >= 100
+    assert measured.peak_memory_bytes == 500
+
+
+def test_the_baselines_head_is_in_memory_only_while_a_batch_is_scored(
+    baseline: tuple[Path, Record], tmp_path: Path, tiny_model_folder: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    held: list[weakref.ref[Any]] = []
+
+    def watched(path: Path, device: str) -> OutputHead:
+        head = load_head(path, device)
+        held.append(weakref.ref(head.multiply))
+        return head
+
+    on_step: list[bool] = []
+    monkeypatch.setattr(measure, "load_head", watched)
+    monkeypatch.setattr(
+        BatchScoring, "on_answered", lambda *_: on_step.append(any(head() is not None for head in held))
+    )
+    run(task(tmp_path / "bf16", tiny_model_folder, "bf16", baseline[0]))
+    assert len(held) >= 2
+    assert on_step
+    assert not any(on_step)
+
+
+def test_another_tokenizer_gives_no_fidelity_and_the_record_says_why(
+    baseline: tuple[Path, Record], tmp_path: Path, tiny_model_folder: Path
+) -> None:
+    header = baseline[1].header
+    other = header.model_copy(update={"model": header.model.model_copy(update={"tokenizer_hash": "another"})})
+    shutil.copytree(baseline[0], tmp_path / "base")
+    save_header(tmp_path / "base", other)
+    record = run(task(tmp_path / "bf16", tiny_model_folder, "bf16", tmp_path / "base"))
+    assert record.header.fidelity is None
+    assert any("its tokenizer is not the baseline's" in note for note in record.header.notes)
+
+
+def test_another_number_of_logits_gives_no_fidelity_and_the_record_says_why(
+    baseline: tuple[Path, Record], tmp_path: Path, tiny_model_folder: Path
+) -> None:
+    shutil.copytree(baseline[0], tmp_path / "base")
+    path = StateStore(tmp_path / "base").head
+    parts = load_file(path)
+    save_file({**parts, "weight": parts["weight"][:-3].clone()}, path)
+    record = run(task(tmp_path / "bf16", tiny_model_folder, "bf16", tmp_path / "base"))
+    assert record.header.fidelity is None
+    assert any("logits and the baseline" in note for note in record.header.notes)

@@ -9,7 +9,7 @@ from qeval.fidelity.output_head import OutputHead
 from qeval.fidelity.reference import Answer
 from qeval.fidelity.score import POSITIONS_AT_ONCE, Item, Place, Words, reconstruction_kl, score
 
-HEAD = OutputHead(lambda states: states, scale=1.0, cap=None)
+HEAD = OutputHead(lambda states: states, scale=1.0, cap=None, vocabulary=3)
 
 
 @pytest.mark.parametrize("place", [0, POSITIONS_AT_ONCE, POSITIONS_AT_ONCE + 9])
