@@ -19,8 +19,8 @@ FidelityKind = Literal["exact", "top_k_bound"]
 PartName = Literal["token_class", "position", "prompt_tokens"]
 
 
-class Fidelity(Strict):
-    """Statistics over the positions of a slice; ends of intervals are at 1 - 2 alpha, clustered."""
+class PositionFigures(Strict):
+    """What is said of any set of positions; ends of intervals are at 1 - 2 alpha, clustered."""
 
     n_cases: int
     n_tokens: int
@@ -32,18 +32,23 @@ class Fidelity(Strict):
     """As all standard errors, None with fewer than two clusters."""
     kld_low: float | None
     kld_high: float | None
-    kld_median: float | None
-    """As the percentiles below, None with fewer than 100 positions."""
-    kld_p90: float | None
-    kld_p95: float | None
     kld_p99: float | None
-    kld_p999: float | None
-    kld_max: float
-    kld_min: float
+    """As all percentiles, None with fewer than 100 positions."""
     same_top_p: Share
     """Positions at which both prefer the same token."""
     same_top_p_low: Share | None
     same_top_p_high: Share | None
+
+
+class Fidelity(PositionFigures):
+    """Statistics over all positions of a slice."""
+
+    kld_median: float | None
+    kld_p90: float | None
+    kld_p95: float | None
+    kld_p999: float | None
+    kld_max: float
+    kld_min: float
     dp_mean: float
     """Probability of the answer's token, the candidate's less the baseline's."""
     dp_rms: float
@@ -105,24 +110,13 @@ class SliceFidelity(Strict):
         return max((own.kld_mean for own in (self.baseline_self, self.candidate_self) if own), default=None)
 
 
-class FidelityPart(Strict):
+class FidelityPart(PositionFigures):
     """Fidelity of a part of a slice's positions."""
 
     slice: SliceKey
     by: PartName
     value: str
     """Such as `digit`, `5-16`, `257-1,024`."""
-    n_cases: int
-    n_tokens: int
-    clusters: int
-    kld_mean: float
-    kld_se: float | None
-    kld_low: float | None
-    kld_high: float | None
-    kld_p99: float | None
-    same_top_p: Share
-    same_top_p_low: Share | None
-    same_top_p_high: Share | None
 
 
 class CandidateFidelity(Strict):

@@ -134,14 +134,6 @@ def test_bad_input_ends_with_2(
     assert words in done.stderr
 
 
-@pytest.fixture(scope="module")
-def finished(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    folder = tmp_path_factory.mktemp("job")
-    plan = write_job(folder, {"int8": {"same_as": "fp32"}}, n_cases=12)
-    assert qeval("run", plan, "--out", folder / "out", "--no-track", "--report-only").exit_code == 0
-    return folder
-
-
 def test_a_record_is_graded_again_by_the_suite_as_it_is_now(finished: Path, tmp_path: Path) -> None:
     record = finished / "out/records/fp32"
     again = told(record, "--suites", finished / "capitals")

@@ -12,7 +12,7 @@ import pytest
 import typer
 
 from qeval.cli.main import app
-from tests.cli.job_files import qeval, qeval_entry, write_job
+from tests.cli.job_files import qeval, qeval_entry
 
 ROOT = typer.main.get_command(app)
 
@@ -27,14 +27,6 @@ def commands(group: Any, path: tuple[str, ...] = ()) -> Iterator[tuple[str, ...]
 
 
 ALL = sorted(commands(ROOT))
-
-
-@pytest.fixture(scope="module")
-def finished(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    folder = tmp_path_factory.mktemp("job")
-    plan = write_job(folder, {"int8": {"same_as": "fp32"}}, n_cases=20)
-    assert qeval("run", plan, "--out", folder / "out", "--no-track", "--report-only").exit_code == 0
-    return folder
 
 
 def arguments(command: tuple[str, ...], folder: Path, tmp_path: Path) -> list[object]:

@@ -6,15 +6,14 @@ replaced where it holds a parameter with another value, which no server lets any
 
 from __future__ import annotations
 
-import os
 import re
 import tempfile
-from collections.abc import Iterator
-from contextlib import AbstractContextManager, contextmanager, nullcontext
+from contextlib import AbstractContextManager, nullcontext
 from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
 from qeval.errors import UsageError
+from qeval.mlflow_settings import PATIENT, QUIET, settings
 from qeval.reporting.tracking.content import RunContent, Tracked, with_baseline
 
 if TYPE_CHECKING:
@@ -24,16 +23,8 @@ if TYPE_CHECKING:
 _METRICS_AT_ONCE = 500
 _TAGS_AT_ONCE = 100
 
-QUIET = {
-    "MLFLOW_SUPPRESS_PRINTING_URL_TO_STDOUT": "true",
-    "MLFLOW_DISABLE_TELEMETRY": "true",
-    "MLFLOW_LOGGING_LEVEL": "ERROR",
-}
-"""In force around a push: nothing is printed, and nobody but the store is called."""
 _STRICT = {"MLFLOW_HTTP_REQUEST_TIMEOUT": "6", "MLFLOW_HTTP_REQUEST_MAX_RETRIES": "1"}
 """For the first request: a server that does not answer is given up in under 30 s."""
-_PATIENT = {"MLFLOW_HTTP_REQUEST_TIMEOUT": "30", "MLFLOW_HTTP_REQUEST_MAX_RETRIES": "2"}
-"""For a server that has answered, and may be busy."""
 _LOCK_WAIT_S = 300
 _DATABASE_FILE = re.compile(r"sqlite(?:\+\w+)?:///([^?]+)")
 
@@ -47,21 +38,6 @@ class Stored(NamedTuple):
     """False where a finished run with the same key was found."""
     privacy: str
     """What the stored run holds: `full` or `hashes`."""
-
-
-@contextmanager
-def settings(values: dict[str, str]) -> Iterator[None]:
-    """Set environment variables for a while."""
-    before = {name: os.environ.get(name) for name in values}
-    os.environ.update(values)
-    try:
-        yield
-    finally:
-        for name, value in before.items():
-            if value is None:
-                os.environ.pop(name, None)
-            else:
-                os.environ[name] = value
 
 
 def failures() -> tuple[type[Exception], ...]:
@@ -95,7 +71,7 @@ def store(uri: str, experiment: str, content: Tracked, artifacts: str | None) ->
         client = MlflowClient(tracking_uri=uri)
         with settings(_STRICT):
             experiment_id = _experiment(client, experiment, artifacts)
-        with settings(_PATIENT):
+        with settings(PATIENT):
             return _write(client, experiment_id, content)
 
 

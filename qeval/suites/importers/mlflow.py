@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-import os
 import sqlite3
 from collections.abc import Iterator, Mapping
-from contextlib import closing, contextmanager
+from contextlib import closing
 from pathlib import Path
 from typing import Any
 
 from qeval.errors import UsageError, did_you_mean
+from qeval.mlflow_settings import PATIENT, QUIET, settings
 from qeval.suites.check import RawCase
 from qeval.suites.importers._logged import MAX_NEW_TOKENS, NOTES, Logged, case_of, check_fallback
 from qeval.suites.importers._origin import without_login
@@ -19,12 +19,6 @@ SOURCE = "a tracking address: sqlite:///PATH/mlflow.db, or http(s)://HOST:PORT"
 TAKES = frozenset({"grader", "experiment", "masks"})
 _MODEL_SPANS = frozenset({"CHAT_MODEL", "LLM"})
 _PAGE = 100
-_SETTINGS = {
-    "MLFLOW_DISABLE_TELEMETRY": "true",
-    "MLFLOW_LOGGING_LEVEL": "ERROR",
-    "MLFLOW_HTTP_REQUEST_TIMEOUT": "30",
-    "MLFLOW_HTTP_REQUEST_MAX_RETRIES": "2",
-}
 
 
 def read(wanted: Wanted) -> Reading:
@@ -69,7 +63,7 @@ def _tables(file: Path) -> set[str]:
 
 
 def _cases(uri: str, experiment: str | None, grader: Mapping[str, Any] | None) -> Iterator[RawCase | Dropped]:
-    with _quiet():
+    with settings({**QUIET, **PATIENT}):
         from mlflow import MlflowClient
         from mlflow.exceptions import MlflowException
         from sqlalchemy.exc import SQLAlchemyError
@@ -80,20 +74,6 @@ def _cases(uri: str, experiment: str | None, grader: Mapping[str, Any] | None) -
                 yield from _of_trace(trace, grader)
         except (MlflowException, SQLAlchemyError, OSError) as error:
             raise UsageError(f"{without_login(uri)}: its traces cannot be read ({error}).") from error
-
-
-@contextmanager
-def _quiet() -> Iterator[None]:
-    before = {name: os.environ.get(name) for name in _SETTINGS}
-    os.environ.update(_SETTINGS)
-    try:
-        yield
-    finally:
-        for name, value in before.items():
-            if value is None:
-                os.environ.pop(name, None)
-            else:
-                os.environ[name] = value
 
 
 def _experiment_id(client: Any, uri: str, name: str | None) -> str:  # noqa: ANN401 - mlflow's client
