@@ -5,11 +5,13 @@ from __future__ import annotations
 from collections.abc import Callable
 from itertools import count
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any
 
 from qeval.suites.bank import read_bank
 from qeval.suites.draw import Draw
-from qeval.suites.number_styles import ENGLISH, NumberStyle, write_number
+
+from .figures import date_read, date_write, number_read, number_write
+from .language import Fact, Language, Talk, draw_facts, is_latin, join, value_graders, word_graders, word_room
 
 N_CASES = {"smoke": 32, "standard": 360, "full": 1080}
 # Cheap to read first, since the first languages come twice at smoke.
@@ -28,46 +30,6 @@ DIFFICULTY = {
     "from_english": "hard", "next_day": "hard", "digits": "hard", "date_write": "hard", "number_write": "hard",
 }  # fmt: skip
 COPIES = frozenset({"extract", "cross", "cross_text", "switch"})
-
-
-class Language(NamedTuple):
-    """A language's own bank, and what all languages share."""
-
-    code: str
-    own: dict[str, Any]
-    shared: dict[str, Any]
-
-    @property
-    def english(self) -> Language:
-        """English, for texts and questions put in it."""
-        return Language("en", self.shared["english"], self.shared)
-
-
-class Fact(NamedTuple):
-    """One sentence of a text: what it is about, its value, how it is said and asked."""
-
-    key: str
-    slot: str
-    name: str
-    value: str
-    sentence: str
-    question: str
-    untrue: str
-    """The same sentence with another value."""
-    english: str
-    """The sentence in English, its name and value left as they are."""
-    ask_in_english: str
-
-
-class Talk(NamedTuple):
-    """A case's turns, its graders, and what else is peculiar to it."""
-
-    system: str
-    turns: list[str]
-    graders: list[dict[str, Any]]
-    group: str
-    """What it shares with other cases of its language: the text's template, or the word list."""
-    max_new_tokens: int = 12
 
 
 def generate(size: str, seed: int) -> list[dict[str, Any]]:
@@ -115,7 +77,7 @@ def _case(number: int, kind: str, language: Language, talk: Talk) -> dict[str, A
 
 
 def _difficulty(kind: str, language: Language) -> str:
-    return "hard" if kind == "to_english" and not _is_latin(language) else DIFFICULTY[kind]
+    return "hard" if kind == "to_english" and not is_latin(language) else DIFFICULTY[kind]
 
 
 def _extract(draw: Draw, language: Language) -> Talk:
@@ -156,14 +118,14 @@ def _read(draw: Draw, language: Language, system: str, put: Callable[[Fact], tup
     places = draw.sample(range(3), 2)
     turns: list[str] = []
     while True:
-        facts = _facts(draw, language, group)
+        facts = draw_facts(draw, language, group)
         asked = facts[places[0]]
         if asked.value in turns:
             continue
         told = {place: put(facts[place]) for place in sorted(places)}
-        turns.append(f"{_join([said for said, _ in told.values()], language)}\n{told[places[0]][1]}")
+        turns.append(f"{join([said for said, _ in told.values()], language)}\n{told[places[0]][1]}")
         if len(turns) == 3:
-            return Talk(system, turns, _value_graders(asked, language), group, _word_room(language))
+            return Talk(system, turns, value_graders(asked, language), group, word_room(language))
         turns.append(asked.value)
 
 
@@ -173,7 +135,7 @@ def _cross_text(draw: Draw, language: Language) -> Talk:
     place = [slot in {"number", "hour"} for slot in language.shared["texts"][group].values()].index(True)
     other = draw.pick([number for number in range(3) if number != place])
     while True:
-        facts = _facts(draw, language.english, group)
+        facts = draw_facts(draw, language.english, group)
         asked = facts[place]
         if asked.value in turns:
             continue
@@ -181,20 +143,20 @@ def _cross_text(draw: Draw, language: Language) -> Talk:
         text = " ".join(facts[each].sentence for each in sorted([place, other]))
         turns.append(f"{text}\n{question}")
         if len(turns) == 3:
-            return Talk(language.own["short"], turns, _value_graders(asked, language), f"english-{group}")
+            return Talk(language.own["short"], turns, value_graders(asked, language), f"english-{group}")
         turns.append(asked.value)
 
 
 def _judge(draw: Draw, language: Language) -> Talk:
     """Two claims about a text are judged as an example, one of them true; the third is asked."""
     group = draw.pick(list(language.shared["texts"]))
-    facts = _facts(draw, language, group)
+    facts = draw_facts(draw, language, group)
     order, own = draw.shuffled(facts), language.own
     truths = [*draw.shuffled([True, False]), draw.pick([True, False])]
     claims = [fact.sentence if true else fact.untrue for fact, true in zip(order, truths, strict=True)]
     words = [own["agree"] if true else own["deny"] for true in truths]
     turns = [
-        f"{_join([fact.sentence for fact in facts], language)}\n{claims[0]}",
+        f"{join([fact.sentence for fact in facts], language)}\n{claims[0]}",
         words[0],
         claims[1],
         words[1],
@@ -202,7 +164,7 @@ def _judge(draw: Draw, language: Language) -> Talk:
     ]
     other = (own.get("not_agree") or [own["deny"]]) if truths[2] else (own.get("not_deny") or [own["agree"]])
     graders = [{"kind": "contains", "value": words[2]}, {"kind": "not_contains", "values": other}]
-    return Talk(own["claim"], turns, graders, group, _word_room(language))
+    return Talk(own["claim"], turns, graders, group, word_room(language))
 
 
 def _to_english(draw: Draw, language: Language) -> Talk:
@@ -224,7 +186,7 @@ def _translate(draw: Draw, language: Language, *, to_english: bool) -> Talk:
     source, target = (name, "English") if to_english else ("English", name)
     turns = [first[0], first[1], second[0], second[1], asked[0]]
     system = f"Translate each word from {source} to {target}."
-    limit = 12 if to_english else _word_room(language)
+    limit = 12 if to_english else word_room(language)
     return Talk(system, turns, [{"kind": "contains", "value": asked[1]}], f"words-{category}", limit)
 
 
@@ -248,7 +210,7 @@ def _next_day(draw: Draw, language: Language) -> Talk:
     shown, asked = draw.sample(range(7), 2)
     question = own["next_day"]
     turns = [question.format(day=days[shown]), days[(shown + 1) % 7], question.format(day=days[asked])]
-    return Talk(own["short"], turns, _word_graders(days[(asked + 1) % 7], days), "days", _word_room(language))
+    return Talk(own["short"], turns, word_graders(days[(asked + 1) % 7], days), "days", word_room(language))
 
 
 def _digits(draw: Draw, language: Language) -> Talk:
@@ -265,147 +227,12 @@ def _reply(draw: Draw, language: Language) -> Talk:
     Three sentences are asked for, since forty letters are needed to tell languages of one script apart.
     """
     shown, asked = draw.sample(language.shared["texts"], 2)
-    facts = _facts(draw, language, shown)
+    facts = draw_facts(draw, language, shown)
     system = f"You answer all questions in {language.own['name']}, each with a short sentence."
-    questions = " ".join(fact.ask_in_english for fact in _facts(draw, language, asked))
-    turns = [" ".join(fact.ask_in_english for fact in facts), _join([fact.sentence for fact in facts], language)]
+    questions = " ".join(fact.ask_in_english for fact in draw_facts(draw, language, asked))
+    turns = [" ".join(fact.ask_in_english for fact in facts), join([fact.sentence for fact in facts], language)]
     graders = [{"kind": "language", "lang": language.code}]
-    return Talk(system, [*turns, questions], graders, f"reply-{asked}", 32 if _is_latin(language) else 24)
-
-
-def _date_read(draw: Draw, language: Language) -> Talk:
-    (shown, first, _), (wanted, asked, _) = _dates(draw, language, 2)
-    texts = [language.own["date_said"].format(date=date) for date in (first, asked)]
-    graders = [{"kind": "contains", "value": wanted}]
-    return Talk("Write the date as YYYY-MM-DD.", [texts[0], shown, texts[1]], graders, "date-read")
-
-
-def _date_write(draw: Draw, language: Language) -> Talk:
-    (one, first, _), (two, second, _), (three, asked, parts) = _dates(draw, language, 3)
-    graders = [{"kind": "contains", "values": parts}]
-    limit = _room(asked)
-    return Talk(f"Write the date in {language.own['name']}.", [one, first, two, second, three], graders, "dates", limit)
-
-
-def _dates(draw: Draw, language: Language, count: int) -> list[tuple[str, str, list[str]]]:
-    """Return dates, each as YYYY-MM-DD, in the language, and its parts there; no day is a month's number."""
-    days, own = draw.sample(range(13, 29), count), language.own
-    dates = []
-    for day in days:
-        month, year = draw.whole(1, 12), draw.whole(2023, 2034)
-        parts = [_own_digits(text, language) for text in (str(day), own["months"][month - 1], str(year))]
-        written = own["date"].format(day=parts[0], month=parts[1], year=parts[2])
-        # Where months are numbers, only the whole is a date.
-        dates.append((f"{year}-{month:02d}-{day:02d}", written, [written] if parts[1][0].isdigit() else parts))
-    return dates
-
-
-def _own_digits(text: str, language: Language) -> str:
-    """Return the text with its digits as the language's dates are most often written."""
-    digits = language.own["number"].get("digits") if language.code in {"ar", "fa", "bn"} else None
-    return text.translate(str.maketrans("0123456789", digits)) if digits else text
-
-
-def _number_read(draw: Draw, language: Language) -> Talk:
-    pairs = [(own, [*english, *_unmarked(english)]) for english, own in _three_numbers(draw, language)]
-    system = f"Write each {language.own['name']} number in English digits."
-    return _rewrite(system, pairs, "number-read")
-
-
-def _unmarked(writings: list[str]) -> list[str]:
-    """Return English writings without their group marks, which programs leave out."""
-    return [writing.replace(",", "") for writing in writings]
-
-
-def _number_write(draw: Draw, language: Language) -> Talk:
-    system = f"Write each number as it is written in {language.own['name']}."
-    return _rewrite(system, _three_numbers(draw, language), "number-write")
-
-
-def _rewrite(system: str, pairs: list[tuple[list[str], list[str]]], group: str) -> Talk:
-    """Two numbers rewritten as examples, a third asked; its writing must fit code point by code point."""
-    (one, first), (two, second), (three, asked) = pairs
-    graders = [{"kind": "exact", "values": asked, "mode": "strict"}]
-    return Talk(system, [one[0], first[0], two[0], second[0], three[0]], graders, group, _room(asked[0]))
-
-
-def _three_numbers(draw: Draw, language: Language) -> list[tuple[list[str], list[str]]]:
-    """Draw numbers and return how each is written in English and in the language, the usual ways first."""
-    style = NumberStyle(**language.own["number"])
-    numbers: list[tuple[int, int]] = []
-    while len(numbers) < 3:
-        if style.unit:
-            step = style.unit_is // 100
-            number = (draw.whole(2, 9) * style.unit_is + draw.whole(11, 98) * step, 0)
-            number = number if step > 10 else (draw.whole(12, 98) * style.unit_is, 0)
-        elif style.lakh:
-            number = (draw.whole(100_001, 9_899_999), 0)
-        else:
-            number = (draw.whole(1_001, 98_999), 5 * draw.whole(1, 19))
-        if number not in numbers:
-            numbers.append(number)
-    return [(write_number(*number, ENGLISH), write_number(*number, style)) for number in numbers]
-
-
-def _room(answer: str) -> int:
-    """Return a limit in tokens that an answer with digits fits into; many tokenizers write other scripts in bytes."""
-    return 12 if answer.isascii() else 24 if len(answer.encode()) <= 24 else 48
-
-
-def _word_room(language: Language) -> int:
-    return 24 if language.own["script"] in {"Thai", "Bengali", "Tamil"} else 12
-
-
-def _facts(draw: Draw, language: Language, group: str) -> list[Fact]:
-    """Draw the three facts of a short text."""
-    name = draw.pick(language.own["names"])
-    facts = []
-    for key, slot in language.shared["texts"][group].items():
-        value, other = draw.sample(_values(language, slot), 2)
-        (sentence, question), (english, ask) = language.own["facts"][key], language.english.own["facts"][key]
-        said, untrue, english = (
-            form.format(name=name, value=each)
-            for form, each in ((sentence, value), (sentence, other), (english, value))
-        )
-        questions = [form.format(name=name) for form in (question, ask)]
-        facts.append(Fact(key, slot, name, value, said, questions[0], untrue, english, questions[1]))
-    return facts
-
-
-def _values(language: Language, slot: str) -> list[str]:
-    own, shared = language.own, language.shared
-    numbers = {"number": shared["numbers"], "hour": shared["hours"]}
-    if slot in numbers:
-        return [str(number) for number in numbers[slot]]
-    values: list[str] = {"name": own["names"], "city": own["cities"], "weekday": own["weekday"]}.get(slot) or own[
-        "words"
-    ][slot]
-    return values
-
-
-def _value_graders(fact: Fact, language: Language) -> list[dict[str, Any]]:
-    """Grade a value of a text; the script of a word is reported as a metric of its own."""
-    if fact.slot in {"number", "hour"}:
-        return [{"kind": "number", "value": int(fact.value), "which": "first"}]
-    graders = _word_graders(fact.value, _values(language, fact.slot))
-    # Where the script is Latin, a word is too short to tell its language.
-    return graders if _is_latin(language) else [*graders, {"kind": "language", "lang": language.code}]
-
-
-def _word_graders(word: str, words: list[str]) -> list[dict[str, Any]]:
-    """Grade a word among others: it must be there, and none of those that hold it as a part."""
-    graders: list[dict[str, Any]] = [{"kind": "contains", "value": word}]
-    longer = [other for other in words if word in other and other != word]
-    return [*graders, {"kind": "not_contains", "values": longer}] if longer else graders
-
-
-def _is_latin(language: Language) -> bool:
-    return bool(language.own["script"] == "Latin")
-
-
-def _join(sentences: list[str], language: Language) -> str:
-    """Return the sentences as a text; English ones bring blanks into languages that write none."""
-    return " ".join(("" if language.own["script"] in {"Han", "Kana"} else " ").join(sentences).split())
+    return Talk(system, [*turns, questions], graders, f"reply-{asked}", 32 if is_latin(language) else 24)
 
 
 MAKERS: dict[str, Callable[[Draw, Language], Talk]] = {
@@ -420,8 +247,8 @@ MAKERS: dict[str, Callable[[Draw, Language], Talk]] = {
     "next_day": _next_day,
     "digits": _digits,
     "reply": _reply,
-    "date_read": _date_read,
-    "date_write": _date_write,
-    "number_read": _number_read,
-    "number_write": _number_write,
+    "date_read": date_read,
+    "date_write": date_write,
+    "number_read": number_read,
+    "number_write": number_write,
 }
