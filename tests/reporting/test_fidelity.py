@@ -13,8 +13,9 @@ from qeval.reporting.html import render_html
 from qeval.reporting.junit import render_junit
 from qeval.reporting.markdown import render_markdown
 from qeval.reporting.terminal import to_text
-from tests.reporting import fake
-from tests.reporting.fake import changed, divergence, full_report, slice_fidelity, statistics
+from tests.reporting import fake_fidelity
+from tests.reporting.fake import changed, divergence, full_report
+from tests.reporting.fake_fidelity import slice_fidelity, statistics
 from tests.reporting.strategies import few, hostile_texts
 
 
@@ -27,7 +28,7 @@ def bare_report():
 
 
 def with_slices(*slices, **changes):
-    nf4 = full_report().candidates[0].model_copy(update={"fidelity": fake.fidelity(*slices, **changes)})
+    nf4 = full_report().candidates[0].model_copy(update={"fidelity": fake_fidelity.fidelity(*slices, **changes)})
     return full_report(candidates=(nf4,))
 
 
