@@ -28,13 +28,14 @@ def store(tmp_path_factory: pytest.TempPathFactory) -> str:
     import mlflow
 
     folder = tmp_path_factory.mktemp("mlflow")
-    uri, before = f"sqlite:///{folder / 'traces.db'}", mlflow.get_tracking_uri()
+    uri = f"sqlite:///{folder / 'traces.db'}"
     # MLflow swallows what goes wrong while it writes a trace, so a warning made an error would leave the store empty.
     with pytest.MonkeyPatch.context() as patch, warnings.catch_warnings():
         warnings.simplefilter("ignore")
         patch.setenv("MLFLOW_DISABLE_TELEMETRY", "true")
         patch.setenv("MLFLOW_ENABLE_ASYNC_TRACE_LOGGING", "false")
-        mlflow.set_tracking_uri(uri)
+        # Not `set_tracking_uri`, which goes before the variable in every later test of this process.
+        patch.setenv("MLFLOW_TRACKING_URI", uri)
         mlflow.set_experiment(experiment_id=mlflow.MlflowClient(uri).create_experiment("prod", str(folder)))
         for outputs, kind in ((OPENAI, "CHAT_MODEL"), ("To whom?", "LLM"), (None, "LLM"), ("x", "TOOL")):
             with mlflow.start_span("call", span_type=kind) as span:
@@ -42,7 +43,6 @@ def store(tmp_path_factory: pytest.TempPathFactory) -> str:
                 span.set_outputs(outputs)
                 if outputs is None:
                     span.set_status("ERROR")
-        mlflow.set_tracking_uri(before)
     return uri
 
 
