@@ -68,6 +68,19 @@ class JudgeCost(Strict):
     """Requests without a count of tokens."""
 
 
+class PilotTimes(Strict):
+    """What answering the pilot's cases took after their prompts were read, seconds."""
+
+    plain_s: float
+    """Decoding them plainly."""
+    follow_s: float
+    """Following the baseline's answers; 0 where they are followed for fidelity's sake anyway."""
+    replay_s: float
+    """Replaying them once they were followed."""
+    again_s: float = 0.0
+    """Decoding some of them plainly again in other batches, reading included."""
+
+
 class Measurements(Strict):
     """Times, memory and counts of the machine: what may differ between two equal runs."""
 
@@ -78,12 +91,17 @@ class Measurements(Strict):
     prompt_tokens: int = 0
     generated_tokens: int = 0
     tokens_per_s: float | None = None
+    """None where answers were replayed: most of their tokens were not decoded."""
     peak_memory_bytes: int | None = None
     """VmHWM of the variant's own process."""
     memory_after_load_bytes: int | None = None
     device_peak_memory_bytes: int | None = None
     score_s: float | None = None
     """What scoring the baseline's answers took; no part of `run_s`, nor is its memory part of the peak."""
+    split_batches: int = 0
+    """Batches that were answered in parts, since they did not fit in memory."""
+    pilot: PilotTimes | None = None
+    """None where no pilot of replay ran; but for `plain_s` it is no part of `run_s`."""
     judge: JudgeCost | None = None
     """None where no judge was asked."""
 
@@ -103,6 +121,7 @@ class CaseInfo(Strict):
 
 
 Reason = Literal["harm", "acceptance"]
+DecodeChoice = Literal["plain", "replay"]
 
 
 class Stopping(Strict):
@@ -111,6 +130,36 @@ class Stopping(Strict):
     on: tuple[Reason, ...]
     ended: Reason | None = None
     """What ended the run before all cases were answered; the cases ran in random order until then."""
+
+
+class ReplayPilot(Strict):
+    """One batch answered in both ways: does replay give what plain decoding gives?"""
+
+    n_cases: int
+    same: int
+    """Cases whose replay has the very tokens of plain decoding."""
+    positions: int
+    """Of the baseline's answers to them, end tokens among them."""
+    agreed_positions: int
+    """Of these, those before the first at which the variant chooses another token, in each case."""
+    n_again: int = 0
+    """Cases of the pilot that were decoded plainly once more, in other batches; none where no case differed."""
+    again_same: int = 0
+    """Of these, those with the same tokens both times."""
+    replay_alone: int = 0
+    """Of these, those that only replay changed."""
+    again_alone: int = 0
+    """Of these, those that only the other batches changed."""
+    p_value: float | None = None
+    """One-sided sign test of the two counts before: replay changes more than other batches do."""
+
+
+class Replay(Strict):
+    """Whether a candidate's answers are decoded plainly, or along the baseline's answers as far as it agrees."""
+
+    chosen: DecodeChoice
+    why: str
+    pilot: ReplayPilot | None = None
 
 
 class FidelityInfo(Strict):
@@ -148,6 +197,8 @@ class RecordHeader(Strict):
     environment: Environment
     fidelity: FidelityInfo | None = None
     """None where no fidelity was measured; `notes` says why."""
+    replay: Replay | None = None
+    """None where there is nothing to replay: the baseline, sampled answers, an engine without a cache."""
     stopping: Stopping | None = None
     """None where every case had to be answered."""
     judge: JudgeInfo | None = None

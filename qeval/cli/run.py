@@ -86,6 +86,13 @@ def run(
             help="Compare candidates token by token along the baseline's answers too (KL divergence). Default: yes.",
         ),
     ] = None,
+    decode: Annotated[
+        str | None,
+        typer.Option(
+            help="plain, or replay: along the baseline's answers as far as a candidate agrees. Default: as a pilot "
+            "decides for each candidate."
+        ),
+    ] = None,
     time_limit: Annotated[float | None, typer.Option(help="Seconds after which a variant is ended.")] = None,
     resume: Annotated[bool, typer.Option("--resume", help="Finish an interrupted run in the same --out.")] = False,
     dry_run: Annotated[
@@ -135,6 +142,7 @@ def run(
         "samples": samples,
         "head": head,
         "fidelity": fidelity,
+        "decode": decode,
         "time_limit_s": time_limit,
         "allow_remote_code": allow_remote_code or None,
         "allow_pickle": allow_pickle or None,

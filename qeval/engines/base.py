@@ -22,11 +22,17 @@ OnStep = Callable[[int], None]
 """Called while a batch is answered with the number of tokens generated since the last call."""
 
 
-Follow = Callable[[Sequence[Sequence[int]]], list[Any]]
-"""Takes a sequence of tokens for each prompt of a batch that was read, and returns the final hidden states, shape
-(tokens, hidden), at the positions that predict them."""
-OnRead = Callable[[Follow], None]
-"""Called when the prompts of a batch are read, before they are answered."""
+class Answer(NamedTuple):
+    """An answer that another variant gave, to be followed."""
+
+    tokens: tuple[int, ...]
+    ended: bool
+    """Whether an end token is known to follow the last."""
+
+    @property
+    def positions(self) -> int:
+        """Tokens to predict, the end token among them."""
+        return len(self.tokens) + self.ended
 
 
 class Prompt(NamedTuple):
@@ -61,6 +67,25 @@ class Generation(NamedTuple):
     """Final hidden states (positions, hidden), one a token and one more where the answer ended; None unless kept."""
 
 
+class Reading(Protocol):
+    """A batch whose prompts were read and are not yet answered; it stays so whatever is done with it."""
+
+    can_replay: bool
+    """Whether what was read can be kept, cut and moved row by row."""
+    followed: bool
+    """Whether answers were followed."""
+
+    def follow(self, answers: Sequence[Answer | None]) -> list[Any]:
+        """Return for each prompt the final hidden states, shape (positions, hidden), that predict an answer to it."""
+
+    def replay(self, on_step: OnStep) -> list[Generation]:
+        """Answer the prompts along what was followed last: as far as each choice is the same, and decode from there."""
+
+
+OnRead = Callable[[Reading], "list[Generation] | None"]
+"""Called when the prompts of a batch are read; returns their answers, or None to have them decoded."""
+
+
 class Engine(Protocol):
     """What answers cases for one variant."""
 
@@ -75,6 +100,12 @@ class Engine(Protocol):
 
     def set_threads(self, threads: int) -> None:
         """Compute with so many CPU threads from now on."""
+
+    def read_apart(self) -> None:
+        """Read every prompt whole from now on, whatever it shares with others."""
+
+    def cache_bytes(self, prompts: Sequence[Prompt]) -> int | None:
+        """Return what a batch's cache takes of this process's memory while it is filled; None where not known."""
 
     def answer(self, prompts: Sequence[Prompt], on_step: OnStep, on_read: OnRead | None = None) -> list[Generation]:
         """Answer a batch, in order; a trouble of one case is its own `Generation`, never an exception."""

@@ -45,6 +45,7 @@ def follow(model: Any, read: Read, targets: Sequence[Sequence[int]]) -> list[tor
         cache = read.cache if read.cache is not None else _plain_cache(model, read)
         states = _pass(model, ids, torch.cat([read.mask[:, :-1], ours], dim=1), cache).last_hidden_state
     if read.cache is not None:
+        # What was followed stays behind the end until the next pass writes over it: `replay` takes it from there.
         read.cache.crop(-longest)
     return [states[row, : len(target)] for row, target in enumerate(targets)]
 

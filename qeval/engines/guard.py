@@ -18,9 +18,9 @@ class Guard(NamedTuple):
     stop: Any
     """A stopping criterion."""
     bad_positions: list[int | None]
-    """Index of a row's first generated token whose logits were NaN or infinite."""
+    """Index of a row's first answer token whose logits were NaN or infinite."""
     stopped_at: list[int | None]
-    """How many tokens a row had generated when it held a stop text."""
+    """How many tokens a row's answer had when it held a stop text."""
 
 
 def guard_rows(
@@ -28,6 +28,7 @@ def guard_rows(
     cases: Sequence[Case],
     tokenizer: Any,  # noqa: ANN401 - transformers is untyped
     on_step: OnStep,
+    begun: Sequence[Sequence[int]],
 ) -> Guard:
     """Build the hooks for one batch.
 
@@ -36,44 +37,45 @@ def guard_rows(
         cases: one a row; their limits and stop texts count.
         tokenizer: decodes what was generated, to find stop texts.
         on_step: told at every step how many rows are still under their limit.
+        begun: for each row the last tokens of `prompt_length` that are its answer's own already.
     """
     import torch
     from transformers import LogitsProcessor, StoppingCriteria
 
     limits = [case.max_new_tokens for case in cases]
-    ends = [_end_finder(tokenizer, case.stop) for case in cases]
+    ends = [end_finder(tokenizer, case.stop) for case in cases]
     bad_positions: list[int | None] = [None] * len(limits)
     stopped_at: list[int | None] = [None] * len(limits)
 
     class Watch(LogitsProcessor):  # type: ignore[misc]
         def __call__(self, input_ids: torch.Tensor, scores: torch.Tensor) -> torch.Tensor:
             """Note rows whose logits, shape (rows, vocabulary), are not finite."""
-            position = input_ids.shape[1] - prompt_length
+            generated = input_ids.shape[1] - prompt_length
             finite = torch.isfinite(scores).all(dim=-1)
             for row in (~finite).nonzero().flatten().tolist():
                 if bad_positions[row] is None:
-                    bad_positions[row] = position
-            on_step(sum(position < limit for limit in limits))
+                    bad_positions[row] = len(begun[row]) + generated
+            on_step(sum(len(before) + generated < limit for before, limit in zip(begun, limits, strict=True)))
             return scores if bool(finite.all()) else torch.nan_to_num(scores, nan=0.0, posinf=0.0, neginf=0.0)
 
     class Stop(StoppingCriteria):  # type: ignore[misc]
         def __call__(self, input_ids: torch.Tensor, scores: torch.Tensor, **_: Any) -> torch.Tensor:  # noqa: ANN401
             """Return which rows are done, shape (rows,)."""
-            generated = input_ids.shape[1] - prompt_length
+            lengths = [len(before) + input_ids.shape[1] - prompt_length for before in begun]
             for row, has_ended in enumerate(ends):
-                if has_ended and stopped_at[row] is None and has_ended(input_ids[row, prompt_length:].tolist()):
-                    stopped_at[row] = generated
+                if has_ended and stopped_at[row] is None and has_ended(input_ids[row, -lengths[row] :].tolist()):
+                    stopped_at[row] = lengths[row]
             done = [
-                generated >= limit or bad is not None or stopped is not None
-                for limit, bad, stopped in zip(limits, bad_positions, stopped_at, strict=True)
+                length >= limit or bad is not None or stopped is not None
+                for length, limit, bad, stopped in zip(lengths, limits, bad_positions, stopped_at, strict=True)
             ]
             return torch.tensor(done, device=input_ids.device)
 
     return Guard(Watch(), Stop(), bad_positions, stopped_at)
 
 
-def _end_finder(tokenizer: Any, stops: Sequence[str]) -> Callable[[Sequence[int]], bool] | None:  # noqa: ANN401
-    """Return what tells whether generated tokens hold a stop text of a case; None where the case has none."""
+def end_finder(tokenizer: Any, stops: Sequence[str]) -> Callable[[Sequence[int]], bool] | None:  # noqa: ANN401
+    """Return what tells whether an answer's tokens end with a stop text of a case; None where the case has none."""
     if not stops:
         return None
     # Each step brings one token, so a stop text is completed at the end: no token is less than a byte of it.

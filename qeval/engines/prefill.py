@@ -33,6 +33,8 @@ class Prefill:
         self._model = model
         self._pad_id = pad_id
         self._device = device
+        self.shares = True
+        """Whether prefixes are read once for all rows of a tenant that share them."""
 
     def read(self, rows: Sequence[Tokens], tenants: Sequence[str | None], room: int) -> Any:  # noqa: ANN401
         """Read rows, which share prefixes within a tenant.
@@ -43,7 +45,7 @@ class Prefill:
         """
         from transformers import StaticCache
 
-        tree = prefix_tree(rows, tenants)
+        tree = prefix_tree(rows, tenants if self.shares else [str(row) for row in range(len(rows))])
         states: list[States | None] = [None] * len(tree.nodes)
         for chunk in _chunks(tree):
             for node, found in zip(chunk, self._pass(tree, states, chunk), strict=True):

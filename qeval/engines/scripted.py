@@ -117,6 +117,12 @@ class ScriptedEngine:
     def set_threads(self, threads: int) -> None:
         """Do nothing: a script is not computed."""
 
+    def cache_bytes(self, prompts: Sequence[Prompt]) -> None:
+        """Return None: there is no cache."""
+
+    def read_apart(self) -> None:
+        """Do nothing: nothing is read."""
+
     def answer(self, prompts: Sequence[Prompt], on_step: OnStep, on_read: OnRead | None = None) -> list[Generation]:
         """Look each answer up."""
         generations = []

@@ -2,39 +2,25 @@
 
 Decoding is greedy, or samples at a temperature, whatever the model's own generation_config says. Rows are padded on
 the left with a mask, so a pad token that equals the end token ends nothing. Each row stops at its own limit, at any
-of the model's end tokens, or where its text holds a stop text of its case. Logits that are NaN or infinite end their
-row as `numeric_error` with the position; the other rows of the batch go on.
+of the model's end tokens, or where its text holds a stop text of its case.
 """
 
 from __future__ import annotations
 
 import inspect
-from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
-from typing import Any, NamedTuple
+from collections.abc import Sequence
+from typing import Any
 
 from qeval.engines.base import Generation, OnRead, OnStep, Prompt
 from qeval.engines.batch_mates import largest_move
-from qeval.engines.follow import Read, follow
-from qeval.engines.guard import guard_rows
+from qeval.engines.decode import Decoder
+from qeval.engines.follow import Read
 from qeval.engines.prefill import Prefill
 from qeval.engines.render import Renderer, probe
-from qeval.engines.sampling import decoding_settings
+from qeval.engines.replay import BatchReading
 from qeval.errors import is_out_of_memory
 from qeval.evidence import ComparabilityLevel, Rendering
-from qeval.outcome import FailedAnswer
 from qeval.suites.case import Case
-
-
-class RowResult(NamedTuple):
-    """The tokens one row generated, before they become text."""
-
-    token_ids: list[int]
-    ended: bool
-    """Whether an end token was reached within the row's limit."""
-    bad_position: int | None
-    """Index of the first generated token whose logits were NaN or infinite."""
-    states: Any = None
 
 
 class TransformersEngine:
@@ -54,17 +40,15 @@ class TransformersEngine:
     ) -> None:
         """Prepare a loaded model and its tokenizer for decoding; `temperature` 0 is greedy."""
         self._model = model.eval()
-        self._tokenizer = tokenizer
         self._device = device
-        self._temperature = temperature
-        self._keep_states = keep_states
-        self._end_ids = end_token_ids(model, tokenizer)
-        self._pad_id = _pad_id(tokenizer, self._end_ids)
-        self._prefill = Prefill(self._model, self._pad_id, device)
-        pad_token = tokenizer.convert_ids_to_tokens(self._pad_id)
-        self._renderer: Renderer = probe(tokenizer, self._end_ids, pad_token)
+        end_ids = end_token_ids(model, tokenizer)
+        pad_id = _pad_id(tokenizer, end_ids)
+        self._prefill = Prefill(self._model, pad_id, device)
+        self._decoder = Decoder(self._model, tokenizer, end_ids, pad_id, temperature, keep_states=keep_states)
+        self._renderer: Renderer = probe(tokenizer, end_ids, tokenizer.convert_ids_to_tokens(pad_id))
         self.rendering: Rendering = self._renderer.rendering
         self._full_attention = _attends_to_everything(model)
+        self._token_bytes = _cache_token_bytes(model)
         self.context_tokens: int | None = getattr(model.config.get_text_config(), "max_position_embeddings", None)
 
     def render(self, suite: str, case: Case) -> Prompt:
@@ -78,6 +62,19 @@ class TransformersEngine:
 
         torch.set_num_threads(threads)
 
+    def read_apart(self) -> None:
+        """Read every prompt whole from now on, whatever it shares with others."""
+        self._prefill.shares = False
+
+    def cache_bytes(self, prompts: Sequence[Prompt]) -> int | None:
+        """Return what a batch's cache takes of this process's memory while it is filled; None where not known."""
+        if self._device != "cpu" or self._token_bytes is None:
+            return None
+        longest = max(len(prompt.token_ids) for prompt in prompts)
+        room = max(prompt.case.max_new_tokens for prompt in prompts)
+        # Twice: it is joined from the parts that were read.
+        return 2 * len(prompts) * (longest + room) * self._token_bytes
+
     def answer(self, prompts: Sequence[Prompt], on_step: OnStep, on_read: OnRead | None = None) -> list[Generation]:
         """Answer a batch, in order.
 
@@ -85,51 +82,22 @@ class TransformersEngine:
         """
         try:
             read = self._read(prompts)
+            cases = [prompt.case for prompt in prompts]
             if on_read is not None:
-                on_read(lambda targets: follow(self._model, read, targets))
-            rows = self._decode(read, prompts, on_step)
+                reading = BatchReading(self._model, self._prefill, self._decoder, read, cases)
+                answers = on_read(reading)
+                if answers is not None:
+                    return answers
+            rows = self._decoder.decode(read, cases, on_step)
         except (MemoryError, RuntimeError) as error:
             if not is_out_of_memory(error):
                 raise
             return [Generation(status="out_of_memory", detail=f"batch of {len(prompts)}: {error}") for _ in prompts]
-        return [self._generation(row) for row in rows]
+        return [self._decoder.generation(row) for row in rows]
 
     def batch_mates(self, seed: int) -> float | None:
         """Run the batch-mate test on seeded token ids; None where logits are not finite."""
         return largest_move(self._model, self._device, seed)
-
-    def _decode(self, read: Read, prompts: Sequence[Prompt], on_step: OnStep) -> list[RowResult]:
-        import torch
-        from transformers import LogitsProcessorList, StoppingCriteriaList
-
-        limits = [prompt.case.max_new_tokens for prompt in prompts]
-        width = read.ids.shape[1]
-        guard = guard_rows(width, [prompt.case for prompt in prompts], self._tokenizer, on_step)
-        # Not inference_mode: quanto's int4 kernels write to tensors it forbids to change.
-        with torch.no_grad(), _last_states(self._model, keep=self._keep_states) as steps:
-            output = self._model.generate(
-                input_ids=read.ids,
-                attention_mask=read.mask,
-                **({} if read.cache is None else {"cache": read.cache}),
-                generation_config=self._config(max(limits)),
-                logits_processor=LogitsProcessorList([guard.watch]),
-                stopping_criteria=StoppingCriteriaList([guard.stop]),
-            )
-        generated = output[:, width:].tolist()
-        rows = [
-            _cut(tokens, limit, self._end_ids, bad, stopped)
-            for tokens, limit, bad, stopped in zip(
-                generated, limits, guard.bad_positions, guard.stopped_at, strict=True
-            )
-        ]
-        if not steps:
-            return rows
-        states = torch.stack(steps, dim=1)
-        # A stop text is complete with its last token, and no end token was chosen after it.
-        return [
-            row._replace(states=states[index, : len(row.token_ids) + (row.ended and stopped is None)])
-            for index, (row, stopped) in enumerate(zip(rows, guard.stopped_at, strict=True))
-        ]
 
     def _read(self, prompts: Sequence[Prompt]) -> Read:
         """Pad the prompts, and read all but the last token of each into a cache where the model allows it."""
@@ -142,55 +110,15 @@ class TransformersEngine:
             cache = self._prefill.read([row[:-1] for row in rows], tenants, room)
         return Read(*self._prefill.pad(rows), cache)
 
-    def _config(self, max_new_tokens: int) -> Any:  # noqa: ANN401 - a transformers GenerationConfig
-        from transformers import GenerationConfig
 
-        config = GenerationConfig(
-            **decoding_settings(self._temperature),
-            # A compiled step would be another program than the one that read the prompts.
-            disable_compile=True,
-            max_new_tokens=max_new_tokens,
-            eos_token_id=list(self._end_ids) or None,
-            pad_token_id=self._pad_id,
-            bos_token_id=self._tokenizer.bos_token_id,
-        )
-        # generate() fills what its argument leaves open from the model's own config: sampling, penalties, forced
-        # tokens. Giving the model the same config leaves nothing to fill in.
-        self._model.generation_config = config
-        return config
-
-    def _generation(self, row: RowResult) -> Generation:
-        if row.bad_position is not None:
-            detail = f"logits of generated token {row.bad_position} are NaN or infinite"
-            return Generation(status="numeric_error", detail=detail)
-        text = self._tokenizer.decode(row.token_ids, skip_special_tokens=True)
-        failure: FailedAnswer | None = None if row.ended else "truncated"
-        if not text.strip():
-            failure = "empty"
-        return Generation(
-            text=text,
-            token_ids=tuple(row.token_ids),
-            finish="stop" if row.ended else "length",
-            failure=failure,
-            states=row.states,
-        )
-
-
-@contextmanager
-def _last_states(model: Any, *, keep: bool) -> Iterator[list[Any]]:  # noqa: ANN401
-    """Collect what the output head is given at every step, shape (rows, hidden), while the block runs."""
-    steps: list[Any] = []
-    if not keep:
-        yield steps
-        return
-    # Before other hooks, of which one may change what the head computes in.
-    hook = model.get_output_embeddings().register_forward_pre_hook(
-        lambda _, given: steps.append(given[0][:, -1].clone()), prepend=True
-    )
-    try:
-        yield steps
-    finally:
-        hook.remove()
+def _cache_token_bytes(model: Any) -> int | None:  # noqa: ANN401 - transformers is untyped
+    """Return the bytes of a token's keys and values over all layers; None where the config does not say."""
+    config = model.config.get_text_config()
+    heads = getattr(config, "num_key_value_heads", None) or getattr(config, "num_attention_heads", None)
+    layers, width = getattr(config, "num_hidden_layers", None), getattr(config, "head_dim", None)
+    if width is None and hasattr(config, "hidden_size") and hasattr(config, "num_attention_heads"):
+        width = config.hidden_size // config.num_attention_heads
+    return int(2 * layers * heads * width * model.dtype.itemsize) if layers and heads and width else None
 
 
 def end_token_ids(model: Any, tokenizer: Any) -> tuple[int, ...]:  # noqa: ANN401 - transformers is untyped
@@ -221,22 +149,3 @@ def _pad_id(tokenizer: Any, end_ids: tuple[int, ...]) -> int:  # noqa: ANN401
         if candidate is not None:
             return int(candidate)
     return 0
-
-
-def _cut(
-    tokens: list[int], limit: int, end_ids: tuple[int, ...], bad: int | None, stopped: int | None = None
-) -> RowResult:
-    """Cut a row at its limit, behind the token that completed a stop text, and before its first end token.
-
-    >>> _cut([10, 11, 128009, 12, 13], 5, (128001, 128009), None)
-    RowResult(token_ids=[10, 11], ended=True, bad_position=None, states=None)
-    >>> _cut([10, 11, 12], 2, (9,), None).ended
-    False
-    """
-    limit = limit if stopped is None else stopped
-    tokens = tokens[:limit]
-    ends = [position for position, token in enumerate(tokens) if token in end_ids]
-    kept = tokens[: ends[0]] if ends else tokens
-    # A row that had ended, or was at its limit, is only carried along; its later logits mean nothing.
-    happened = bad if bad is not None and bad < (len(kept) + 1 if ends else limit) else None
-    return RowResult(kept, bool(ends) or stopped is not None, happened)

@@ -11,11 +11,11 @@ from collections.abc import Collection, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from qeval.engines.base import Follow, Generation, Prompt
+from qeval.engines.base import Answer, Generation, Prompt, Reading
 from qeval.engines.transformers import end_token_ids
 from qeval.errors import VariantFailed, is_out_of_memory
 from qeval.fidelity.output_head import OutputHead, head_of, load_head, save_head
-from qeval.fidelity.reference import Answer, Key, answers_digest, answers_of, places_of
+from qeval.fidelity.reference import Key, answer_to, answers_digest, answers_of, places_of
 from qeval.fidelity.score import Item, Place, Words, reconstruction_kl, score
 from qeval.fidelity.states import StateStore, stored
 from qeval.record import FidelityInfo, load_header, load_outcomes
@@ -73,6 +73,7 @@ class Measure:
         self._head = head_of(model)
         self._words = Words(lambda token: str(tokenizer.decode([token])), end_token_ids(model, tokenizer))
         self._own = StateStore(record)
+        self._followed: dict[Key, torch.Tensor] = {}
         self._answers: dict[Key, Answer] = {}
         self._theirs: _Stored | None = None
         if baseline is None:
@@ -86,31 +87,36 @@ class Measure:
             if theirs != self._head.vocabulary:
                 raise VariantFailed(f"it has {self._head.vocabulary} logits and the baseline {theirs}")
 
-    def on_read(self, run: Run, follow: Follow) -> list[ScoredAnswer]:
-        """Score the baseline's answers to prompts that were just read."""
+    def on_read(self, run: Run, reading: Reading) -> list[ScoredAnswer]:
+        """Score the baseline's answers to prompts that were just read: a batch, or a part of it."""
         if run.repeat == 0 and self._baseline is None:
             return []
         if run.repeat and self._baseline is None:
             # All that runs again has run, and is written down.
             self._answers = answers_of(load_outcomes(self._record))
-        rows = [self._answer(prompt) for prompt in run.prompts]
+        rows = [answer_to(self._answers, prompt) for prompt in run.prompts]
         try:
-            states = follow([_inputs(answer) for answer in rows])
+            states = reading.follow(rows)
             scored = self._compare(run, rows, states)
         except (MemoryError, RuntimeError) as error:
             if not is_out_of_memory(error):
                 raise
             return [ScoredAnswer(**_where(run, prompt), fault="out_of_memory") for prompt in run.prompts]
         if run.repeat == 0:
-            # Only what its own noise floor is measured by.
-            self._own.save(
-                run.batch, {row: states[row] for row, prompt in enumerate(run.prompts) if self._is_again(prompt)}
-            )
+            # Only what its own noise floor is measured by; cloned, since a view would keep the states of all.
+            for prompt, found in zip(run.prompts, states, strict=True):
+                if self._is_again(prompt):
+                    self._followed[_key(prompt)] = found.clone()
         return scored
 
     def on_answered(self, run: Run, generations: Sequence[Generation]) -> None:
-        """Keep the states of the baseline's first answers."""
-        if run.repeat or self._baseline is not None:
+        """Store states: of the baseline's first answers, or those of a candidate that it is scored by again."""
+        if run.repeat:
+            return
+        if self._baseline is not None:
+            mine = {row: self._followed.pop(_key(p)) for row, p in enumerate(run.prompts) if _key(p) in self._followed}
+            if mine:
+                self._own.save(run.batch, mine)
             return
         rows = {
             row: generation.states
@@ -133,13 +139,8 @@ class Measure:
         )
 
     def _is_again(self, prompt: Prompt) -> bool:
-        answer = self._answer(prompt)
+        answer = answer_to(self._answers, prompt)
         return _key(prompt) in self._again and answer is not None and answer.positions > 0
-
-    def _answer(self, prompt: Prompt) -> Answer | None:
-        answer = self._answers.get(_key(prompt))
-        # Where a case has stop texts, nothing says whether one of them ended the answer or an end token did.
-        return answer._replace(ended=False) if answer and prompt.case.stop else answer
 
     def _compare(self, run: Run, rows: Sequence[Answer | None], states: Sequence[torch.Tensor]) -> list[ScoredAnswer]:
         head, stored_states = self._reference(run)
@@ -175,11 +176,3 @@ def _key(prompt: Prompt) -> Key:
 
 def _where(run: Run, prompt: Prompt) -> dict[str, Any]:
     return {"suite": prompt.suite, "case": prompt.case.id, "repeat": run.repeat, "batch": run.batch}
-
-
-def _inputs(answer: Answer | None) -> tuple[int, ...]:
-    """Return tokens of which all but the last are shown to the model: one a position."""
-    if answer is None:
-        return ()
-    # The end token is predicted and never shown, so any number stands for it.
-    return (*answer.tokens, 0) if answer.ended else answer.tokens

@@ -4,26 +4,13 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Mapping, Sequence
-from typing import NamedTuple
 
+from qeval.engines.base import Answer, Prompt
 from qeval.jsonl import dumps
 from qeval.outcome import Outcome
 
 Key = tuple[str, str]
 """Suite and case id."""
-
-
-class Answer(NamedTuple):
-    """An answer to be followed."""
-
-    tokens: tuple[int, ...]
-    ended: bool
-    """Whether an end token follows the last."""
-
-    @property
-    def positions(self) -> int:
-        """Tokens to predict, the end token among them."""
-        return len(self.tokens) + self.ended
 
 
 def answers_of(outcomes: Sequence[Outcome]) -> dict[Key, Answer]:
@@ -33,6 +20,13 @@ def answers_of(outcomes: Sequence[Outcome]) -> dict[Key, Answer]:
         for outcome in outcomes
         if outcome.answered and not outcome.repeat
     }
+
+
+def answer_to(answers: Mapping[Key, Answer], prompt: Prompt) -> Answer | None:
+    """Return the answer to a prompt; None where there is none."""
+    answer = answers.get((prompt.suite, prompt.case.id))
+    # Where a case has stop texts, nothing says whether one of them ended the answer or an end token did.
+    return answer._replace(ended=False) if answer and prompt.case.stop else answer
 
 
 def answers_digest(answers: Mapping[Key, Answer]) -> str:

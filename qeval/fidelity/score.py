@@ -6,9 +6,9 @@ from collections.abc import Callable, Sequence
 from itertools import accumulate
 from typing import TYPE_CHECKING, Any, NamedTuple
 
+from qeval.engines.base import Answer
 from qeval.fidelity.distance import Distances, distances
 from qeval.fidelity.output_head import OutputHead
-from qeval.fidelity.reference import Answer
 from qeval.fidelity.token_class import token_classes
 from qeval.scored import ScoredAnswer
 

@@ -11,7 +11,6 @@ from qeval.engines.sampling import seed_batch
 from qeval.errors import VariantFailed
 from qeval.fidelity.measure import Measure
 from qeval.jsonl import append_lines
-from qeval.outcome import Outcome
 from qeval.record import (
     OUTCOMES_FILE,
     RECORD_FILE,
@@ -24,6 +23,7 @@ from qeval.record import (
     save_cases,
     save_header,
 )
+from qeval.runner.apart import Apart
 from qeval.runner.batches import Batch, batches_digest
 from qeval.runner.case_info import case_info
 from qeval.runner.decoding import recorded_decoding
@@ -37,8 +37,9 @@ from qeval.runner.environment import (
 )
 from qeval.runner.laps import Lap, Sizes, plan_laps
 from qeval.runner.loading import Loaded, load
-from qeval.runner.outcomes import answer_batch
+from qeval.runner.outcomes import BatchAnswers, Beside, answer_batch
 from qeval.runner.prompts import is_too_long, prompt_of
+from qeval.runner.replaying import BatchReplay, replaying_for
 from qeval.runner.resume import Kept, check_same_identity, keep_whole_batches
 from qeval.runner.scoring import BatchScoring
 from qeval.runner.task import Advanced, Planned, Said, Stage, Task
@@ -61,6 +62,9 @@ def run_task(task: Task, say: Say, ask: Ask, clock: Clock) -> None:
         memory_after_load_bytes=resident_memory_bytes(),
     )
     moved = engine.batch_mates(task.seed)
+    if moved:
+        # A shared prefix would be read with other mates than a prompt read whole.
+        engine.read_apart()
     say(Stage("reading cases"))
     prompts = [prompt_of(engine, suite.name, case) for suite in task.suites for case in suite.cases]
     laps = _plan(task, engine, prompts)
@@ -69,7 +73,13 @@ def run_task(task: Task, say: Say, ask: Ask, clock: Clock) -> None:
     measure, why_not = _measure(loaded, batches)
     header = _header(task, loaded._replace(notes=(*loaded.notes, *why_not)), batches, stopping, moved)
     kept = _begin(task, header, batches)
-    header = header.model_copy(update={"measurements": _continued(kept.measurements, measured)})
+    replaying = replaying_for(task, header.model_copy(update={"replay": kept.replay}))
+    header = header.model_copy(
+        update={
+            "measurements": _continued(kept.measurements, measured),
+            "replay": replaying and replaying.replay,
+        }
+    )
     save_header(task.folder, header)
     say(Planned(sum(len(batch.prompts) for batch in batches), kept.answers))
     say(Stage("answering"))
@@ -77,8 +87,13 @@ def run_task(task: Task, say: Say, ask: Ask, clock: Clock) -> None:
     for number, lap in enumerate(laps):
         for batch in lap.batches:
             if (batch.repeat, batch.number) not in kept.batches:
-                scoring = BatchScoring(measure, batch, task.folder, clock)
-                header = _run_batch(task, engine, batch, scoring, header, say, clock)
+                apart = Apart(clock)
+                beside = Beside(
+                    apart,
+                    BatchScoring(measure, batch, task.folder, apart),
+                    BatchReplay(replaying, batch, apart, clock),
+                )
+                header = _run_batch(task, engine, batch, beside, header, say, clock)
         # After the last lap everything is there, and the whole is compared. A lap after which a further one was
         # begun did not end the run; what is kept of that one is no random share of it.
         ended = ask() if stopping and begun <= number < len(laps) - 1 else None
@@ -119,7 +134,7 @@ def _last_begun(laps: list[Lap], kept: Kept) -> int:
 
 
 def _run_batch(  # noqa: PLR0917 - what a batch needs, handed on
-    task: Task, engine: Engine, batch: Batch, scoring: BatchScoring, header: RecordHeader, say: Say, clock: Clock
+    task: Task, engine: Engine, batch: Batch, beside: Beside, header: RecordHeader, say: Say, clock: Clock
 ) -> RecordHeader:
     """Answer a batch, store what it gave, and return the header with what it took."""
     if task.repeat_threads is not None:
@@ -127,12 +142,16 @@ def _run_batch(  # noqa: PLR0917 - what a batch needs, handed on
     if task.temperature:
         seed_batch(task.seed, batch.repeat, batch.number)
     started = clock()
-    outcomes = answer_batch(engine, batch, scoring, say)
-    append_lines(task.folder / OUTCOMES_FILE, [outcome.model_dump(mode="json") for outcome in outcomes])
-    measured = _measured(header.measurements, outcomes, clock() - started, scoring)
+    answers = answer_batch(engine, batch, beside, say)
+    if beside.replay.choice != header.replay:
+        # Before the outcomes, so that a resumed run finds the choice wherever it finds the pilot whole.
+        header = header.model_copy(update={"replay": beside.replay.choice})
+        save_header(task.folder, header)
+    append_lines(task.folder / OUTCOMES_FILE, [outcome.model_dump(mode="json") for outcome in answers.outcomes])
+    measured = _measured(header, answers, clock() - started, beside)
     header = header.model_copy(update={"measurements": measured})
     save_header(task.folder, header)
-    say(Advanced(len(outcomes)))
+    say(Advanced(len(answers.outcomes)))
     return header
 
 
@@ -152,7 +171,7 @@ def _begin(task: Task, header: RecordHeader, batches: list[Batch]) -> Kept:
         return keep_whole_batches(task.folder, batches)
     save_cases(task.folder, tuple(case_info(suite.name, case) for suite in task.suites for case in suite.cases))
     (task.folder / OUTCOMES_FILE).write_bytes(b"")
-    return Kept(frozenset(), 0, None)
+    return Kept(frozenset(), 0)
 
 
 def _continued(before: Measurements | None, loaded: Measurements) -> Measurements:
@@ -167,20 +186,24 @@ def _continued(before: Measurements | None, loaded: Measurements) -> Measurement
     )
 
 
-def _measured(before: Measurements, outcomes: list[Outcome], seconds: float, scoring: BatchScoring) -> Measurements:
-    run_s = (before.run_s or 0.0) + seconds - scoring.seconds
-    generated = before.generated_tokens + sum(len(outcome.token_ids) for outcome in outcomes)
+def _measured(header: RecordHeader, answers: BatchAnswers, seconds: float, beside: Beside) -> Measurements:
+    before, apart = header.measurements, beside.apart
+    run_s = (before.run_s or 0.0) + seconds - apart.seconds
+    generated = before.generated_tokens + sum(len(outcome.token_ids) for outcome in answers.outcomes)
+    replayed = header.replay is not None and header.replay.chosen == "replay"
     return before.model_copy(
         update={
             "run_s": run_s,
-            "prompt_tokens": before.prompt_tokens + sum(outcome.prompt_tokens or 0 for outcome in outcomes),
+            "prompt_tokens": before.prompt_tokens + sum(outcome.prompt_tokens or 0 for outcome in answers.outcomes),
             "generated_tokens": generated,
-            "tokens_per_s": generated / run_s if run_s > 0 else None,
-            "peak_memory_bytes": highest(before.peak_memory_bytes, scoring.peak_before_bytes, peak_memory_bytes()),
+            "tokens_per_s": generated / run_s if run_s > 0 and not replayed else None,
+            "peak_memory_bytes": highest(before.peak_memory_bytes, apart.peak_before_bytes, peak_memory_bytes()),
             "device_peak_memory_bytes": highest(
-                before.device_peak_memory_bytes, scoring.device_peak_before_bytes, device_peak_memory_bytes()
+                before.device_peak_memory_bytes, apart.device_peak_before_bytes, device_peak_memory_bytes()
             ),
-            "score_s": (before.score_s or 0.0) + scoring.seconds if scoring.seconds else before.score_s,
+            "split_batches": before.split_batches + (answers.parts > 1),
+            "score_s": (before.score_s or 0.0) + beside.scoring.seconds if beside.scoring.seconds else before.score_s,
+            "pilot": beside.replay.times or before.pilot,
         }
     )
 

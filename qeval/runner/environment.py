@@ -66,6 +66,12 @@ def resident_memory_bytes() -> int | None:
     return _status_bytes("VmRSS")
 
 
+def available_memory_bytes() -> int | None:
+    """Return the memory this process may still take, by the system and its control group; None where neither says."""
+    found = [_memory_available(), _group_available(Path("/sys/fs/cgroup"))]
+    return min((value for value in found if value is not None), default=None)
+
+
 def device_peak_memory_bytes() -> int | None:
     """Return the peak memory torch allocated on a CUDA device in this process; None on other devices."""
     torch = sys.modules.get("torch")
@@ -105,6 +111,27 @@ def _status_bytes(field: str) -> int | None:
         if line.startswith(f"{field}:"):
             return int(line.split()[1]) * 1024
     return None
+
+
+def _memory_available() -> int | None:
+    path = Path("/proc/meminfo")
+    if not path.exists():
+        return None
+    for line in path.read_text(encoding="ascii", errors="replace").splitlines():
+        if line.startswith("MemAvailable:"):
+            return int(line.split()[1]) * 1024
+    return None
+
+
+def _group_available(group: Path) -> int | None:
+    """Read what a control group (version 2) has left, pages of files that it can drop counted as free."""
+    try:
+        limit = (group / "memory.max").read_text(encoding="ascii").strip()
+        used = int((group / "memory.current").read_text(encoding="ascii"))
+        pages = dict(line.split() for line in (group / "memory.stat").read_text(encoding="ascii").splitlines())
+    except OSError:
+        return None
+    return None if limit == "max" else int(limit) - used + int(pages.get("inactive_file", 0))
 
 
 def _processor() -> str:

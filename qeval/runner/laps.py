@@ -55,6 +55,8 @@ def plan_laps(prompts: Sequence[Prompt], fits: Callable[[Prompt], bool], sizes: 
     for number, wave in enumerate(waves):
         fitting = [prompt for prompt in wave if fits(prompt)]
         planned = plan_batches(fitting, sizes.batch_size, sizes.batch_tokens, first=first)
+        if number == 0:
+            planned = _largest_first(planned)
         if len(fitting) < len(wave):
             planned.append(Batch(0, first + len(planned), tuple(prompt for prompt in wave if not fits(prompt))))
         first += len(planned)
@@ -65,6 +67,12 @@ def plan_laps(prompts: Sequence[Prompt], fits: Callable[[Prompt], bool], sizes: 
                 batches += plan_repeat(again, repeat, sizes.batch_size, sizes.batch_tokens)
         found.append(Lap(tuple(batches)))
     return found
+
+
+def _largest_first(batches: list[Batch]) -> list[Batch]:
+    """Put the batch of most cases first: it is the pilot of replay."""
+    ordered = sorted(batches, key=lambda batch: batch.number != max(batches, key=lambda one: len(one.prompts)).number)
+    return [batch._replace(number=number) for number, batch in enumerate(ordered)]
 
 
 def _growing(shares: list[list[Prompt]], again: Mapping[str, int]) -> list[list[Prompt]]:

@@ -3,24 +3,64 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from typing import NamedTuple
 
-from qeval.engines.base import Engine, Generation, Prompt
+from qeval.engines.base import Engine, Generation, Prompt, Reading
+from qeval.fidelity.reference import Key
 from qeval.outcome import Outcome
+from qeval.runner.apart import Apart
 from qeval.runner.batches import Batch
+from qeval.runner.fitting import answer_fitting
 from qeval.runner.prompts import is_too_long
+from qeval.runner.replaying import BatchReplay
 from qeval.runner.scoring import BatchScoring
 from qeval.runner.task import Said, Step
 from qeval.suites.answers import grade_case
 from qeval.suites.stops import find_stop
 
 
-def answer_batch(engine: Engine, batch: Batch, scoring: BatchScoring, say: Callable[[Said], None]) -> list[Outcome]:
+class Beside(NamedTuple):
+    """What is done to a batch beside answering it."""
+
+    apart: Apart
+    scoring: BatchScoring
+    replay: BatchReplay
+
+
+class BatchAnswers(NamedTuple):
+    """What a batch gave."""
+
+    outcomes: list[Outcome]
+    parts: int
+    """In how many parts it was answered; more than one where it did not fit in memory."""
+
+
+def answer_batch(engine: Engine, batch: Batch, beside: Beside, say: Callable[[Said], None]) -> BatchAnswers:
     """Answer and grade a batch; cases that cannot fit are not shown to the engine."""
     if is_too_long(engine, batch.prompts[0]):
-        return [_outcome(prompt, _refused(engine, prompt), batch) for prompt in batch.prompts]
-    generations = engine.answer(batch.prompts, lambda tokens: say(Step(tokens)), scoring.on_read)
-    scoring.on_answered(generations)
-    return [_outcome(prompt, generation, batch) for prompt, generation in zip(batch.prompts, generations, strict=True)]
+        return BatchAnswers([_outcome(prompt, _refused(engine, prompt), batch) for prompt in batch.prompts], 1)
+    parts = 0
+    seen: set[Key] = set()
+
+    def on_step(tokens: int) -> None:
+        say(Step(tokens))
+
+    def on_read(prompts: Sequence[Prompt], reading: Reading) -> list[Generation] | None:
+        nonlocal parts
+        parts += 1
+        keys = {(prompt.suite, prompt.case.id) for prompt in prompts}
+        if keys <= seen:
+            return None
+        seen.update(keys)
+        beside.scoring.on_read(prompts, reading)
+        return beside.replay.on_read(prompts, reading, on_step)
+
+    generations = answer_fitting(engine, batch.prompts, on_step, on_read)
+    beside.replay.on_answered(engine, generations)
+    beside.scoring.on_answered(generations)
+    rows = zip(batch.prompts, generations, strict=True)
+    graded = [_outcome(prompt, generation, batch) for prompt, generation in rows]
+    return BatchAnswers(graded, parts)
 
 
 def _refused(engine: Engine, prompt: Prompt) -> Generation:

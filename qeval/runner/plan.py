@@ -13,6 +13,7 @@ from qeval.errors import UsageError, did_you_mean, unknown_name
 from qeval.record import Reason
 from qeval.runner.decoding import check_decoding
 from qeval.runner.judge_endpoint import JudgeSpec
+from qeval.runner.task import Decode
 from qeval.strict import Strict, load_yaml
 from qeval.suites.case import Size, Suite
 from qeval.suites.load import load_suites
@@ -72,6 +73,9 @@ class PlanFile(Strict):
     """What the output head of every variant computes in: what the model says, or `fp32`, which parts exact ties."""
     fidelity: bool = True
     """Whether every candidate is also compared token by token along the baseline's answers (greedy decoding only)."""
+    decode: Decode = "auto"
+    """How candidates find their answers: `plain`; along the baseline's answers as far as they agree (`replay`); or as a
+    pilot decides for each. Tokens are those of plain decoding but for what batching may change."""
     allow_remote_code: bool = False
     allow_pickle: bool = False
     judge: JudgeSpec | None = None

@@ -15,15 +15,27 @@ from qeval.record import (
     SCORED_FILE,
     Measurements,
     RecordHeader,
+    Replay,
     load_header,
     load_outcomes,
     load_scored,
 )
 from qeval.runner.batches import Batch
 
-_MAY_DIFFER = {"stopping", "judge", "state", "state_detail", "measurements", "notes", "batch_mates", "fidelity"}
-"""The judge grades when all have answered. What fidelity rests on is known at the end. Notes and the batch-mate test
-follow from what is compared, but for the last digits of what a device computes."""
+_MAY_DIFFER = {
+    "stopping",
+    "judge",
+    "state",
+    "state_detail",
+    "measurements",
+    "notes",
+    "batch_mates",
+    "fidelity",
+    "replay",
+}
+"""The judge grades when all have answered. What fidelity rests on is known at the end, and what a pilot chose after it;
+a resumed run keeps to that. Notes and the batch-mate test follow from what is compared, but for the last digits of what
+a device computes."""
 
 
 class Kept(NamedTuple):
@@ -32,7 +44,9 @@ class Kept(NamedTuple):
     batches: frozenset[tuple[int, int]]
     """(repeat, index) of the batches that are whole."""
     answers: int
-    measurements: Measurements | None
+    measurements: Measurements | None = None
+    replay: Replay | None = None
+    """The choice between plain decoding and replay, where one was made."""
 
 
 def check_same_identity(before: RecordHeader, now: RecordHeader) -> None:
@@ -92,14 +106,15 @@ def keep_whole_batches(folder: Path, batches: Sequence[Batch]) -> Kept:
     write_atomic(folder / OUTCOMES_FILE, "".join(f"{line}\n" for line in lines))
     _keep_scored(folder, list(whole))
     kept = [outcome for outcomes in whole.values() for outcome in outcomes]
-    measurements = load_header(folder).measurements.model_copy(
+    before = load_header(folder)
+    measurements = before.measurements.model_copy(
         update={
             # Counted again from what is kept: a crash may lie between the outcomes and the header.
             "prompt_tokens": sum(outcome.prompt_tokens or 0 for outcome in kept),
             "generated_tokens": sum(len(outcome.token_ids) for outcome in kept),
         }
     )
-    return Kept(frozenset(whole), len(kept), measurements)
+    return Kept(frozenset(whole), len(kept), measurements, before.replay)
 
 
 def _keep_scored(folder: Path, whole: Sequence[tuple[int, int]]) -> None:

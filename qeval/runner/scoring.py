@@ -2,54 +2,48 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from pathlib import Path
 
-from qeval.engines.base import Follow, Generation
+from qeval.engines.base import Generation, Prompt, Reading
 from qeval.fidelity.measure import Measure, Run
 from qeval.jsonl import append_lines
 from qeval.record import SCORED_FILE
+from qeval.runner.apart import Apart
 from qeval.runner.batches import Batch
-from qeval.runner.environment import device_peak_memory_bytes, forget_peak_memory, highest, peak_memory_bytes
 
 
 class BatchScoring:
-    """Scores one batch when its prompts have been read."""
+    """Scores one batch when its prompts have been read, whole or in parts."""
 
-    def __init__(self, measure: Measure | None, batch: Batch, folder: Path, clock: Callable[[], float]) -> None:
+    def __init__(self, measure: Measure | None, batch: Batch, folder: Path, apart: Apart) -> None:
         """Prepare; `measure` None scores nothing."""
-        self._measure, self._batch, self._folder, self._clock = measure, batch, folder, clock
+        self._measure, self._batch, self._folder, self._apart = measure, batch, folder, apart
         self.seconds = 0.0
         """What the scoring took."""
-        self.peak_before_bytes: int | None = None
-        self.device_peak_before_bytes: int | None = None
-        """Peak memory of the process, and of the device, until the scoring began, which adds to them."""
 
-    def on_read(self, follow: Follow) -> None:
+    def on_read(self, prompts: Sequence[Prompt], reading: Reading) -> None:
         """Score, and write down what was found."""
         if self._measure is None:
             return
-        started = self._begin()
-        scored = self._measure.on_read(self._run(), follow)
-        append_lines(self._folder / SCORED_FILE, [line.model_dump(mode="json") for line in scored])
-        self._end(started)
+        with self._work():
+            scored = self._measure.on_read(self._run(prompts), reading)
+            append_lines(self._folder / SCORED_FILE, [line.model_dump(mode="json") for line in scored])
 
     def on_answered(self, generations: Sequence[Generation]) -> None:
-        """Keep the hidden states of a baseline's answers."""
+        """Keep the hidden states that are scored by later."""
         if self._measure is None:
             return
-        started = self._begin()
-        self._measure.on_answered(self._run(), generations)
-        self._end(started)
+        with self._work():
+            self._measure.on_answered(self._run(self._batch.prompts), generations)
 
-    def _begin(self) -> float:
-        self.peak_before_bytes = highest(self.peak_before_bytes, peak_memory_bytes())
-        self.device_peak_before_bytes = highest(self.device_peak_before_bytes, device_peak_memory_bytes())
-        return self._clock()
+    @contextmanager
+    def _work(self) -> Iterator[None]:
+        before = self._apart.seconds
+        with self._apart.work():
+            yield
+        self.seconds += self._apart.seconds - before
 
-    def _end(self, started: float) -> None:
-        forget_peak_memory()
-        self.seconds += self._clock() - started
-
-    def _run(self) -> Run:
-        return Run(self._batch.repeat, self._batch.number, self._batch.prompts)
+    def _run(self, prompts: Sequence[Prompt]) -> Run:
+        return Run(self._batch.repeat, self._batch.number, prompts)

@@ -11,6 +11,9 @@ from qeval.record import Reason, State
 from qeval.suites.case import Suite
 from qeval.variants.spec import Variant
 
+Decode = Literal["auto", "plain", "replay"]
+"""How a candidate's first answers are decoded: as a pilot decides, or as asked."""
+
 
 class Task(NamedTuple):
     """Everything a variant's process needs; pickled into it."""
@@ -42,8 +45,9 @@ class Task(NamedTuple):
     samples: int
     fidelity: bool
     """Whether token-level fidelity is measured."""
+    decode: Decode
     baseline: Path | None
-    """The baseline's record, which a candidate's fidelity is to; None for the baseline itself."""
+    """The baseline's record, which a candidate follows; None for the baseline itself."""
     script: Path | None
     resume: bool
 

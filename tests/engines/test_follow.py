@@ -8,7 +8,7 @@ import pytest
 import torch
 from transformers import MistralConfig, MistralForCausalLM
 
-from qeval.engines.base import Follow
+from qeval.engines.base import Answer, Reading
 from tests.engines.test_transformers import LONG, SHORT, make_engine, make_model, prompt, quiet
 
 TARGETS = [[8, 9, 10, 11, 12], [20, 21]]
@@ -17,9 +17,9 @@ TARGETS = [[8, 9, 10, 11, 12], [20, 21]]
 def followed(model: Any, prompts: list[Any], targets: list[list[int]]) -> list[torch.Tensor]:
     seen: list[list[torch.Tensor]] = []
 
-    def on_read(follow: Follow) -> None:
-        seen.append(follow(targets))
-        seen.append(follow(targets))
+    def on_read(reading: Reading) -> None:
+        seen.append(reading.follow([Answer(tuple(target), ended=False) for target in targets]))
+        seen.append(reading.follow([Answer(tuple(target), ended=False) for target in targets]))
 
     make_engine(model).answer(prompts, quiet, on_read)
     for one, again in zip(*seen, strict=True):
@@ -53,8 +53,8 @@ def test_states_are_those_of_one_plain_pass(make: Any, prompts: list[Any]) -> No
 def test_answers_are_the_same_after_following(make: Any) -> None:
     plain = make_engine(make()).answer([SHORT, LONG], quiet)
 
-    def on_read(follow: Follow) -> None:
-        follow(TARGETS)
+    def on_read(reading: Reading) -> None:
+        reading.follow([Answer(tuple(target), ended=False) for target in TARGETS])
 
     assert make_engine(make()).answer([SHORT, LONG], quiet, on_read) == plain
 

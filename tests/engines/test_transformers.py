@@ -180,7 +180,7 @@ def test_c24_a_row_stops_behind_the_token_that_completes_a_stop_text_and_its_nei
     first, second = prompt("a", [5, 9, 30], 24), prompt("b", list(range(40, 51)), 24)
     plain = engine.answer([first, second], quiet)
     tokens = plain[0].token_ids
-    seen = [engine._tokenizer.decode(tokens[:n]) for n in range(len(tokens) + 1)]
+    seen = [made.make_tokenizer(made.CHATML).decode(tokens[:n]) for n in range(len(tokens) + 1)]
     # A stop text of two characters, so that it is completed by a token of its own.
     at = next(n for n in range(4, len(tokens)) if "\ufffd" not in seen[n][-2:] and seen[n][-2:] not in seen[n - 1])
     stopped = engine.answer([with_stop(first, "not there", seen[at][-2:]), second], quiet)

@@ -13,13 +13,13 @@ import torch
 from safetensors.torch import load_file, save_file
 from transformers import AutoModelForCausalLM
 
-from qeval.engines.base import Follow
+from qeval.engines.base import Reading
 from qeval.fidelity import measure
 from qeval.fidelity.measure import Measure, Run
 from qeval.fidelity.output_head import OutputHead, load_head
 from qeval.fidelity.states import StateStore
 from qeval.record import OUTCOMES_FILE, SCORED_FILE, Record, load_record, save_header
-from qeval.runner import answer, scoring
+from qeval.runner import answer, apart
 from qeval.runner.scoring import BatchScoring
 from qeval.runner.task import Task
 from qeval.scored import ScoredAnswer
@@ -28,7 +28,9 @@ from tests.runner.test_decoding import run, tiny_task
 
 def task(folder: Path, model: Path, name: str, baseline: Path | None = None, **changes: Any) -> Task:
     again = {"capitals": 4}
-    return tiny_task(folder, model, name, again=again, fidelity=True, baseline=baseline, **changes)
+    return tiny_task(
+        folder, model, name, **{"again": again, "fidelity": True, "baseline": baseline, "decode": "plain", **changes}
+    )
 
 
 @pytest.fixture(scope="module")
@@ -177,7 +179,7 @@ def test_time_and_memory_of_scoring_are_not_those_of_answering(
 ) -> None:
     now, peak = [0.0], [500]
 
-    def slow(self: Measure, run: Run, follow: Follow) -> list[ScoredAnswer]:
+    def slow(self: Measure, run: Run, reading: Reading) -> list[ScoredAnswer]:
         now[0] += 100
         peak[0] = 900
         return []
@@ -186,8 +188,8 @@ def test_time_and_memory_of_scoring_are_not_those_of_answering(
         peak[0] = 300
 
     monkeypatch.setattr(Measure, "on_read", slow)
-    monkeypatch.setattr(scoring, "forget_peak_memory", forget)
-    for module in (scoring, answer):
+    monkeypatch.setattr(apart, "forget_peak_memory", forget)
+    for module in (apart, answer):
         monkeypatch.setattr(module, "peak_memory_bytes", lambda: peak[0])
     made = task(tmp_path / "bf16", tiny_model_folder, "bf16", baseline[0])
     answer.run_task(made, lambda said: None, lambda: None, lambda: now[0])

@@ -5,8 +5,8 @@ from __future__ import annotations
 import pytest
 import torch
 
+from qeval.engines.base import Answer
 from qeval.fidelity.output_head import OutputHead
-from qeval.fidelity.reference import Answer
 from qeval.fidelity.score import POSITIONS_AT_ONCE, Item, Place, Words, reconstruction_kl, score
 
 HEAD = OutputHead(lambda states: states, scale=1.0, cap=None, vocabulary=3)

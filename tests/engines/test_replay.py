@@ -1,0 +1,145 @@
+"""Replay gives the tokens of plain decoding, whatever answers it is handed and wherever a row leaves them."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import pytest
+import torch
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from qeval.engines.base import Answer, Generation, Prompt, Reading
+from qeval.engines.replay import agreed_positions
+from qeval.engines.transformers import TransformersEngine
+from tests.engines import tokenizers_made_here as made
+from tests.engines.test_follow import windowed
+from tests.engines.test_transformers import LONG, SHORT, make_engine, make_model, prompt, quiet
+
+ENGINE = make_engine()
+PROMPTS = [SHORT, LONG, prompt("longer", list(range(60, 85)), 24)]
+PLAIN = ENGINE.answer(PROMPTS, quiet)
+
+
+def replayed(
+    prompts: Sequence[Prompt], answers: Sequence[Answer | None], engine: TransformersEngine = ENGINE
+) -> list[Generation]:
+    def on_read(reading: Reading) -> list[Generation]:
+        reading.follow(answers)
+        return reading.replay(quiet)
+
+    return engine.answer(prompts, quiet, on_read)
+
+
+def own(generation: Generation) -> Answer:
+    return Answer(generation.token_ids, ended=generation.finish == "stop")
+
+
+@st.composite
+def changed(draw: st.DrawFn, tokens: tuple[int, ...], limit: int) -> Answer | None:
+    """Another variant's answer: the same up to some token, anything after it, at most as long as the limit."""
+    if draw(st.booleans()):
+        return draw(st.sampled_from([None, Answer(tokens, ended=len(tokens) < limit)]))
+    kept = tokens[: draw(st.integers(0, len(tokens)))]
+    rest = draw(st.lists(st.integers(2, 259), max_size=limit - len(kept)))
+    return Answer((*kept, *rest), ended=len(kept) + len(rest) < limit and draw(st.booleans()))
+
+
+@settings(max_examples=40, deadline=None)
+@given(data=st.data())
+def test_replay_is_plain_decoding_whatever_the_other_variant_said(data: st.DataObject) -> None:
+    answers = [
+        data.draw(changed(plain.token_ids, one.case.max_new_tokens)) for one, plain in zip(PROMPTS, PLAIN, strict=True)
+    ]
+    assert replayed(PROMPTS, answers) == PLAIN
+
+
+def test_what_agrees_to_the_end_is_not_decoded(monkeypatch: pytest.MonkeyPatch) -> None:
+    model = make_model()
+    model.generation_config.eos_token_id = [1, PLAIN[2].token_ids[10]]
+    engine = make_engine(model)
+    plain = engine.answer(PROMPTS, quiet)
+    assert {generation.finish for generation in plain} == {"stop", "length"}
+    monkeypatch.setattr(engine._decoder, "decode", None)
+    assert replayed(PROMPTS, [own(generation) for generation in plain], engine) == plain
+
+
+def test_only_rows_that_differ_are_decoded_and_only_from_there(monkeypatch: pytest.MonkeyPatch) -> None:
+    seen: list[tuple[int, list[tuple[int, ...]]]] = []
+    decode = ENGINE._decoder.decode
+
+    def watched(read: Any, cases: Any, on_step: Any, begun: Any) -> Any:
+        seen.append((read.cache.layers[0].max_cache_len, [tuple(tokens) for tokens in begun]))
+        return decode(read, cases, on_step, begun)
+
+    monkeypatch.setattr(ENGINE._decoder, "decode", watched)
+    answers = [own(generation) for generation in PLAIN]
+    tokens = answers[2].tokens
+    answers[2] = Answer((*tokens[:20], 3 if tokens[20] != 3 else 4, *tokens[21:]), ended=False)
+    assert replayed(PROMPTS, answers) == PLAIN
+    # Prompt less its last token, twenty agreed, that last token, and room for the other four.
+    assert seen == [(24 + 20 + 1 + 4, [tokens[:20]])]
+
+
+@pytest.mark.parametrize("cut", [0, 1, 3])
+def test_a_stop_text_ends_a_replayed_answer_where_it_ends_a_decoded_one(cut: int) -> None:
+    text = made.make_tokenizer(made.CHATML).decode(PLAIN[2].token_ids[:12])
+    ending = PROMPTS[2].case.model_copy(update={"stop": (text[-3:],)})
+    prompts = [SHORT, PROMPTS[2]._replace(case=ending)]
+    plain = ENGINE.answer(prompts, quiet)
+    assert len(plain[1].token_ids) < 24
+    assert plain[1].finish == "stop"
+    tokens = plain[1].token_ids[: len(plain[1].token_ids) - cut]
+    assert replayed(prompts, [None, Answer(tokens, ended=False)]) == plain
+
+
+def test_logits_that_are_not_finite_end_a_row_as_they_do_in_decoding() -> None:
+    model = make_model()
+    engine = make_engine(model)
+    answers = [own(generation) for generation in engine.answer([SHORT, LONG], quiet)]
+    with torch.no_grad():
+        model.model.embed_tokens.weight[answers[0].tokens[3]] = float("nan")
+    plain = engine.answer([SHORT, LONG], quiet)
+    assert plain[0].status == "numeric_error"
+    assert replayed([SHORT, LONG], answers, engine) == plain
+
+
+def test_the_head_is_asked_only_as_far_as_rows_agree() -> None:
+    asked: list[int] = []
+
+    def head(states: torch.Tensor) -> torch.Tensor:
+        asked.append(len(states))
+        return states
+
+    wanted = torch.eye(5)[[2] * 100]
+    states = [wanted, wanted, wanted[:0]]
+    answers = [Answer((2,) * 99, ended=True), Answer((2, 2, 3, *(2,) * 97), ended=False), None]
+    assert agreed_positions(head, states, answers, [2]) == [100, 2, 0]
+    assert asked == [16, 16, 32, 44]
+
+
+def test_a_choice_among_broken_logits_agrees_with_nothing() -> None:
+    states = [torch.tensor([[0.0, 1.0], [float("nan"), 1.0], [0.0, 1.0]])]
+    assert agreed_positions(lambda found: found, states, [Answer((1, 1, 1), ended=False)], []) == [1]
+
+
+def test_a_windowed_cache_cannot_be_replayed_and_says_so() -> None:
+    seen: list[bool] = []
+    make_engine(windowed()).answer([SHORT, LONG], quiet, lambda reading: seen.append(reading.can_replay))
+    assert seen == [False]
+
+
+def test_read_apart_gives_the_same_answers_and_shares_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
+    document = list(range(20, 100))
+    prompts = [prompt("a", [*document, 5, 7]), prompt("b", [*document, 9])]
+    passes: list[int] = []
+    engine = make_engine()
+    together = engine.answer(prompts, quiet)
+    engine.read_apart()
+    read = engine._prefill._pass
+    monkeypatch.setattr(
+        engine._prefill, "_pass", lambda tree, *rest: passes.append(len(tree.nodes)) or read(tree, *rest)
+    )
+    assert engine.answer(prompts, quiet) == together
+    assert passes[0] == 2
