@@ -10,7 +10,7 @@ from qeval.compare.fidelity_result import CandidateFidelity, Divergence
 from qeval.compare.slice_key import Role as Role
 from qeval.compare.slice_key import Share as Share
 from qeval.compare.slice_key import SliceKey as SliceKey
-from qeval.record import ComparabilityLevel, Environment, Proof, State, SuiteInfo
+from qeval.record import ComparabilityLevel, Environment, PilotTimes, Proof, Replay, State, SuiteInfo
 from qeval.strict import Strict
 
 Ruling = Literal["regressed", "equivalent", "improved", "inconclusive"]
@@ -185,6 +185,11 @@ class VariantSummary(Strict):
     load_s: float | None
     run_s: float | None
     tokens_per_s: float | None
+    replay: Replay | None = None
+    """How its first answers were found; None where there was nothing to replay."""
+    pilot: PilotTimes | None = None
+    split_batches: int = 0
+    """Batches that were answered in parts, since they did not fit in memory."""
     prompt_tokens: int
     generated_tokens: int
     peak_memory_bytes: int | None

@@ -19,6 +19,7 @@ from markupsafe import Markup, escape
 from qeval.compare.report import CandidateResult, ChangedCase, Report, VariantSummary, Verdict
 from qeval.jsonl import dumps
 from qeval.reporting import charts, diff, fidelity, figures, view
+from qeval.reporting.decoding import decoding_lines
 from qeval.reporting.visible import character_name, code_point, cut, pieces, visible
 from qeval.units import duration, nats, p_value, percent, points, rate, size
 
@@ -73,6 +74,7 @@ def render_html(report: Report) -> str:
         forest=charts.forest(report),
         sampled=view.sampled(report),
         costs=charts.costs(report),
+        decoding=list(decoding_lines(report)),
         noise=charts.noise(report),
         fidelity_panels=fidelity.panels(report),
         cases=[_case(case) for case in cases[:_CASES_LIMIT]],

@@ -12,6 +12,7 @@ from collections.abc import Iterable, Sequence
 
 from qeval.compare.report import CandidateResult, ChangedCase, Report, SelfFlips, Stratum, VariantSummary, Verdict
 from qeval.reporting import fidelity, figures, view
+from qeval.reporting.decoding import decoding_lines
 from qeval.reporting.visible import cut, one_line, visible
 from qeval.units import UNKNOWN, percent, rate, size
 
@@ -42,6 +43,7 @@ def render_markdown(report: Report) -> str:
         _limits(report),
         "### What each variant costs",
         _variants_table(report),
+        _decoding(report),
         _remarks(report),
     ]
     head = "\n\n".join(block for block in blocks if block) + "\n"
@@ -276,6 +278,10 @@ def _limits(report: Report) -> str:
 def _variants_table(report: Report) -> str:
     heads = ("variant", "bits a weight", "storage", "peak memory", "speed", "state")
     return table(heads, [_variant_row(variant) for variant in report.variants], right=(1, 2, 3, 4))
+
+
+def _decoding(report: Report) -> str:
+    return "\n".join(f"- {code(name)}: {prose(line, 600)}" for name, line in decoding_lines(report))
 
 
 def _variant_row(variant: VariantSummary) -> list[str]:

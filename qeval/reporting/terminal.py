@@ -16,6 +16,7 @@ from rich.text import Text
 
 from qeval.compare.report import CandidateResult, ChangedCase, Report, VariantSummary, Verdict
 from qeval.reporting import fidelity, fidelity_table, verdict_table, view
+from qeval.reporting.decoding import decoding_lines
 from qeval.reporting.verdict_table import STYLES
 from qeval.reporting.visible import cut, one_line, visible
 from qeval.units import UNKNOWN, rate, size
@@ -222,6 +223,7 @@ def _variants(report: Report, wide: bool) -> RenderableType:
         for v in report.variants
         if v.state_detail
     ]
+    details += [_text(f"{one_line(name, 80)}: {line}", "dim") for name, line in decoding_lines(report)]
     return _section("What each variant costs", table, *details)
 
 

@@ -126,7 +126,11 @@ def test_a_choice_among_broken_logits_agrees_with_nothing() -> None:
 
 def test_a_windowed_cache_cannot_be_replayed_and_says_so() -> None:
     seen: list[bool] = []
-    make_engine(windowed()).answer([SHORT, LONG], quiet, lambda reading: seen.append(reading.can_replay))
+
+    def on_read(reading: Reading) -> None:
+        seen.append(reading.can_replay)
+
+    make_engine(windowed()).answer([SHORT, LONG], quiet, on_read)
     assert seen == [False]
 
 
@@ -138,8 +142,11 @@ def test_read_apart_gives_the_same_answers_and_shares_nothing(monkeypatch: pytes
     together = engine.answer(prompts, quiet)
     engine.read_apart()
     read = engine._prefill._pass
-    monkeypatch.setattr(
-        engine._prefill, "_pass", lambda tree, *rest: passes.append(len(tree.nodes)) or read(tree, *rest)
-    )
+
+    def watched(tree: Any, *rest: Any) -> Any:
+        passes.append(len(tree.nodes))
+        return read(tree, *rest)
+
+    monkeypatch.setattr(engine._prefill, "_pass", watched)
     assert engine.answer(prompts, quiet) == together
     assert passes[0] == 2

@@ -17,7 +17,7 @@ def gating(result: CandidateResult | None) -> list[Verdict]:
 
 def costs(variant: VariantSummary) -> dict[str, float | None]:
     """Return what a variant costs, None where it was not measured."""
-    proof = variant.proof
+    proof, pilot = variant.proof, variant.pilot
     return {
         "cost/storage_bytes": None if proof is None else proof.storage_bytes,
         "cost/effective_bits": None if proof is None else proof.effective_bits,
@@ -25,6 +25,8 @@ def costs(variant: VariantSummary) -> dict[str, float | None]:
         "cost/tokens_per_s": variant.tokens_per_s,
         "cost/run_s": variant.run_s,
         "cost/load_s": variant.load_s,
+        "cost/pilot_plain_s": pilot.plain_s if pilot else None,
+        "cost/pilot_replay_s": pilot.follow_s + pilot.replay_s if pilot else None,
         "cases/total": variant.n_cases,
         "cases/answered": variant.n_answered,
     }

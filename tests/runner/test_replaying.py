@@ -1,0 +1,247 @@
+"""The pilot of replay inside a run: what it decides from, what it leaves in the record, what a resume does with it."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from qeval.engines.base import Answer, Generation, OnStep, Prompt
+from qeval.engines.transformers import TransformersEngine
+from qeval.record import OUTCOMES_FILE, Record, Replay, load_record
+from qeval.runner import answer
+from qeval.runner.apart import Apart
+from qeval.runner.batches import Batch
+from qeval.runner.replaying import BatchReplay, Kind, Replaying, settled
+from tests.engines.test_transformers import prompt
+from tests.runner.test_decoding import run, tiny_task
+
+PROMPTS = tuple(prompt(f"p{n}", [5, n + 2], 6) for n in range(12))
+ANSWERS = {("s", one.case.id): Answer((1, 2, 3, 4), ended=True) for one in PROMPTS}
+SAME = [Generation(text="a", token_ids=(1, 2, 3, 4), finish="stop")] * 12
+
+
+def other(generations: list[Generation], *places: int) -> list[Generation]:
+    return [one._replace(token_ids=(1, 9)) if n in places else one for n, one in enumerate(generations)]
+
+
+class FakeReading:
+    """Takes `follow_s` and `replay_s` of a made clock."""
+
+    def __init__(self, clock: list[float], replayed: list[Generation], *, can_replay: bool = True) -> None:
+        self.clock, self.replayed, self.can_replay, self.followed = clock, replayed, can_replay, False
+
+    def follow(self, answers: Sequence[Answer | None]) -> list[Any]:
+        self.clock[0] += 2
+        self.followed = True
+        return []
+
+    def replay(self, on_step: OnStep) -> list[Generation]:
+        self.clock[0] += 3
+        return self.replayed
+
+
+class Again:
+    """An engine that answers a batch in other company."""
+
+    def __init__(self, answers: list[Generation]) -> None:
+        self.by_id = {one.case.id: answer for one, answer in zip(PROMPTS, answers, strict=True)}
+        self.sizes: list[int] = []
+
+    def cache_bytes(self, prompts: Sequence[Prompt]) -> None:
+        return None
+
+    def answer(self, prompts: Sequence[Prompt], on_step: OnStep, on_read: Any = None) -> list[Generation]:
+        self.sizes.append(len(prompts))
+        return [self.by_id[one.case.id] for one in prompts]
+
+
+def pilot(
+    replayed: list[Generation], again: list[Generation], plain_s: float = 10, plain: list[Generation] = SAME
+) -> tuple[Replay, BatchReplay, Again]:
+    clock, engine = [0.0], Again(again)
+    replaying = Replaying(ANSWERS, None, batch_tokens=10_000, seed=0)
+    beside = BatchReplay(replaying, Batch(0, 0, PROMPTS), Apart(lambda: clock[0]), lambda: clock[0])
+    assert beside.on_read(PROMPTS, FakeReading(clock, replayed), lambda tokens: None) is None
+    clock[0] += plain_s
+    beside.on_answered(engine, plain)  # type: ignore[arg-type]
+    assert replaying.replay is not None
+    return replaying.replay, beside, engine
+
+
+def test_replay_that_is_quicker_and_agrees_in_every_case_is_chosen_and_nothing_runs_again() -> None:
+    found, beside, engine = pilot(SAME, SAME)
+    assert (found.chosen, engine.sizes) == ("replay", [])
+    assert found.pilot is not None
+    assert (found.pilot.same, found.pilot.n_cases) == (12, 12)
+    assert (found.pilot.agreed_positions, found.pilot.positions) == (60, 60)
+    assert beside.times is not None
+    assert (beside.times.follow_s, beside.times.replay_s, beside.times.plain_s) == (2, 3, 10)
+
+
+def test_replay_that_takes_as_long_is_not_chosen() -> None:
+    found, _, engine = pilot(other(SAME, 1), SAME, plain_s=5)
+    assert (found.chosen, found.why, engine.sizes) == ("plain", "replay took no less time", [])
+
+
+@pytest.mark.parametrize(
+    ("by_replay", "by_batching", "chosen"),
+    [
+        (range(4), (), "replay"),
+        (range(5), (), "plain"),
+        (range(5), range(5), "replay"),
+        (range(8), range(7, 8), "plain"),
+        (range(6), range(6, 9), "replay"),
+    ],
+)
+def test_replay_may_change_no_more_cases_than_other_batches_do(
+    by_replay: Sequence[int], by_batching: Sequence[int], chosen: str
+) -> None:
+    found, _, engine = pilot(other(SAME, *by_replay), other(SAME, *by_batching))
+    assert found.chosen == chosen
+    assert engine.sizes == [6, 6]
+    assert found.pilot is not None
+    alone = (len(set(by_replay) - set(by_batching)), len(set(by_batching) - set(by_replay)))
+    assert (found.pilot.replay_alone, found.pilot.again_alone) == alone
+    assert found.pilot.n_again == 12
+    if not any(alone):
+        assert found.pilot.p_value is None
+        return
+    # One-sided sign test: at least so many of the cases that only one of the two changed.
+    n, k = sum(alone), alone[0]
+    tail = sum(_choose(n, i) for i in range(k, n + 1)) / 2**n
+    assert found.pilot.p_value == pytest.approx(tail)
+
+
+def _choose(n: int, k: int) -> int:
+    return 1 if k in {0, n} else _choose(n - 1, k - 1) + _choose(n - 1, k)
+
+
+def test_where_an_answer_leaves_the_baselines_is_counted_in_its_positions() -> None:
+    changed = [SAME[0]._replace(token_ids=(1, 2), finish="stop"), *SAME[1:]]
+    found, *_ = pilot(changed, changed, plain=changed)
+    assert found.pilot is not None
+    assert found.pilot.agreed_positions == 60 - 3
+
+
+@pytest.mark.parametrize(
+    ("asked", "answers", "mates", "chosen"),
+    [
+        ("plain", ANSWERS, 0.0, "plain"),
+        ("replay", ANSWERS, 1.7, "replay"),
+        ("replay", {}, 0.0, "plain"),
+        ("auto", ANSWERS, 1.7, "plain"),
+        ("auto", {}, 0.0, "plain"),
+        ("auto", ANSWERS, 0.0, None),
+        ("auto", ANSWERS, None, None),
+    ],
+)
+def test_what_needs_no_pilot(asked: Any, answers: Any, mates: float | None, chosen: str | None) -> None:
+    found = settled(asked, answers, mates)
+    assert (found and found.chosen) == chosen
+
+
+@pytest.mark.parametrize(("n", "can", "why"), [(7, True, "7 cases, too few"), (12, False, "cannot be cut and moved")])
+def test_too_small_a_pilot_and_a_cache_that_cannot_be_moved_say_so(n: int, can: bool, why: str) -> None:
+    replaying = Replaying(ANSWERS, None, batch_tokens=10_000, seed=0)
+    clock = [0.0]
+    beside = BatchReplay(replaying, Batch(0, 0, PROMPTS[:n]), Apart(lambda: clock[0]), lambda: clock[0])
+    beside.on_read(PROMPTS[:n], FakeReading(clock, SAME[:n], can_replay=can), lambda tokens: None)
+    beside.on_answered(Again(SAME), SAME[:n])  # type: ignore[arg-type]
+    assert replaying.replay is not None
+    assert replaying.replay.chosen == "plain"
+    assert why in replaying.replay.why
+
+
+@pytest.fixture
+def ticking(monkeypatch: pytest.MonkeyPatch) -> Callable[[], float]:
+    """A clock that replay barely moves and decoding does."""
+    now = [0.0]
+    monkeypatch.setattr(TransformersEngine, "answer", _slow(TransformersEngine.answer, now))
+    return lambda: now[0]
+
+
+def _slow(real: Any, now: list[float]) -> Any:
+    def answer_slowly(self: Any, prompts: Any, on_step: Any, on_read: Any = None) -> Any:
+        generations = real(self, prompts, on_step, on_read)
+        now[0] += 10
+        return generations
+
+    return answer_slowly
+
+
+@pytest.fixture
+def both(tmp_path: Path, tiny_model_folder: Path, ticking: Callable[[], float]) -> Callable[..., Record]:
+    """Runs a candidate along one baseline."""
+    base = tiny_task(tmp_path / "fp32", tiny_model_folder)
+    run(base)
+
+    def candidate(folder: str, format_name: str = "fp32", **changes: Any) -> Record:
+        task = tiny_task(tmp_path / folder, tiny_model_folder, format_name, **{"baseline": base.folder, **changes})
+        answer.run_task(task, lambda said: None, lambda: None, ticking)
+        return load_record(task.folder)
+
+    return candidate
+
+
+def tokens(record: Record) -> list[tuple[str, int, tuple[int, ...], str | None]]:
+    return [(one.case, one.repeat, one.token_ids, one.finish) for one in record.outcomes]
+
+
+@pytest.mark.parametrize("fidelity", [False, True])
+def test_a_run_by_replay_leaves_what_plain_decoding_does(
+    both: Callable[..., Record], fidelity: bool, tmp_path: Path, tiny_model_folder: Path
+) -> None:
+    changes: dict[str, Any] = {"batch_size": 9}
+    if fidelity:
+        changes |= {"fidelity": True, "again": {"capitals": 4}}
+        base = tiny_task(tmp_path / "kept", tiny_model_folder, **changes)
+        run(base)
+        changes["baseline"] = base.folder
+    for name in ("fp32", "quanto-int8"):
+        plain, auto, forced = (
+            both(f"{name}-{decode}", name, decode=decode, **changes) for decode in ("plain", "auto", "replay")
+        )
+        assert tokens(plain) == tokens(auto) == tokens(forced)
+        assert plain.scored == auto.scored
+        assert len(auto.scored) == (16 if fidelity else 0)
+        assert [one.header.replay and one.header.replay.chosen for one in (plain, forced)] == ["plain", "replay"]
+        assert auto.header.replay is not None
+        assert auto.header.replay.pilot is not None
+        assert auto.header.measurements.pilot is not None
+        assert forced.header.measurements.tokens_per_s is None
+
+
+@pytest.mark.parametrize(("kept", "kinds"), [(0.0, ["plain", "replay"]), (0.3, ["plain", "replay"]), (0.9, ["replay"])])
+def test_a_resumed_run_keeps_to_what_its_pilot_chose(  # noqa: PLR0917 - fixtures
+    tmp_path: Path,
+    tiny_model_folder: Path,
+    ticking: Callable[[], float],
+    monkeypatch: pytest.MonkeyPatch,
+    kept: float,
+    kinds: list[str],
+) -> None:
+    base = tiny_task(tmp_path / "fp32", tiny_model_folder)
+    run(base)
+    task = tiny_task(tmp_path / "again", tiny_model_folder, baseline=base.folder, decode="auto", batch_size=9)
+    answer.run_task(task, lambda said: None, lambda: None, ticking)
+    before = load_record(task.folder).header.replay
+    assert before is not None
+    assert (before.chosen, before.pilot is not None) == ("replay", True)
+    path = task.folder / OUTCOMES_FILE
+    lines = path.read_bytes()
+    path.write_bytes(lines[: int(kept * len(lines))])
+    seen: list[str] = []
+    kind = Replaying.kind
+
+    def watched(self: Replaying, batch: Batch) -> Kind:
+        seen.append(kind(self, batch))
+        return kind(self, batch)
+
+    monkeypatch.setattr(Replaying, "kind", watched)
+    answer.run_task(task._replace(resume=True), lambda said: None, lambda: None, ticking)
+    assert path.read_bytes() == lines
+    assert load_record(task.folder).header.replay == before
+    assert seen == kinds
