@@ -151,6 +151,13 @@ def test_the_reverse_divergence_is_shown_where_it_was_measured(render):
     assert not [said for said in ("everse KL", ">reverse ") if said in plain]
 
 
+def test_the_page_says_which_figures_are_of_the_reverse_divergence():
+    seen = statistics(0.1, reverse_kld_mean=0.1872, reverse_kld_high=0.2001, reverse_kld_p99=2.345)
+    page = render_html(with_slices(slice_fidelity(None, 0.1, statistics=seen)))
+    assert ">reverse 0.187 ±0.013<" in page
+    assert ">reverse 2.35<" in page
+
+
 @given(hostile_texts)
 @few
 def test_a_token_stays_one_line_without_escapes(text):
