@@ -33,6 +33,8 @@ class ScoredAnswer(Strict):
     """Over the whole vocabulary; or over the k likeliest tokens and one bucket for the rest: a lower bound."""
     kl: tuple[float, ...] = ()
     """KL(reference || variant), nats."""
+    reverse_kl: tuple[float, ...] | None = None
+    """KL(variant || reference), nats; None where it was not asked for."""
     total_variation: tuple[float, ...] = ()
     """Half the sum of absolute differences; 1 less this is the chance that a draft would be accepted."""
     reference_logprob: tuple[float, ...] = ()
@@ -57,7 +59,7 @@ class ScoredAnswer(Strict):
 
     @model_validator(mode="after")
     def _one_item_a_position(self) -> ScoredAnswer:
-        parts = (
+        parts = [
             self.kl,
             self.total_variation,
             self.reference_logprob,
@@ -68,7 +70,8 @@ class ScoredAnswer(Strict):
             self.reference_top,
             self.top,
             self.classes,
-        )
+            *([] if self.reverse_kl is None else [self.reverse_kl]),
+        ]
         if len({len(part) for part in parts}) > 1:
             raise ValueError("every tuple of a scored case must have one item a position")
         return self

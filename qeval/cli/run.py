@@ -86,6 +86,9 @@ def run(
             help="Compare candidates token by token along the baseline's answers too (KL divergence). Default: yes.",
         ),
     ] = None,
+    reverse_kl: Annotated[
+        bool, typer.Option("--reverse-kl", help="Measure KL(candidate || baseline) too, beside the other way round.")
+    ] = False,
     decode: Annotated[
         str | None,
         typer.Option(
@@ -142,6 +145,7 @@ def run(
         "samples": samples,
         "head": head,
         "fidelity": fidelity,
+        "reverse_kl": reverse_kl or None,
         "decode": decode,
         "time_limit_s": time_limit,
         "allow_remote_code": allow_remote_code or None,

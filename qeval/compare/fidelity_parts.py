@@ -92,6 +92,7 @@ def _part(key: SliceKey, by: PartName, value: str, pile: _Pile, alpha: float) ->
         kld_high=kl.high,
         kld_p99=percentile(ordered, 0.99) if len(ordered) >= FEWEST_FOR_PERCENTILES else None,
         same_top_p=same.value,
+        same_top_p_se=same.se,
         same_top_p_low=same.low,
         same_top_p_high=same.high,
     )

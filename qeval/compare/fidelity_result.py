@@ -36,6 +36,7 @@ class PositionFigures(Strict):
     """As all percentiles, None with fewer than 100 positions."""
     same_top_p: Share
     """Positions at which both prefer the same token."""
+    same_top_p_se: float | None
     same_top_p_low: Share | None
     same_top_p_high: Share | None
 
@@ -43,16 +44,43 @@ class PositionFigures(Strict):
 class Fidelity(PositionFigures):
     """Statistics over all positions of a slice."""
 
+    kld_p001: float | None
+    """The 0.1 % percentile, as p999 is the 99.9 %."""
+    kld_p01: float | None
+    kld_p05: float | None
+    kld_p10: float | None
     kld_median: float | None
     kld_p90: float | None
     kld_p95: float | None
     kld_p999: float | None
     kld_max: float
     kld_min: float
+    reverse_kld_mean: float | None = None
+    """KL(candidate || baseline), nats; as the next four, None where it was not asked for."""
+    reverse_kld_se: float | None = None
+    reverse_kld_low: float | None = None
+    reverse_kld_high: float | None = None
+    reverse_kld_p99: float | None = None
     dp_mean: float
     """Probability of the answer's token, the candidate's less the baseline's."""
+    dp_se: float | None
     dp_rms: float
     """Root of its mean square."""
+    dp_rms_se: float | None
+    """None also where the root is 0."""
+    dp_max: float
+    dp_p999: float | None
+    dp_p99: float | None
+    dp_p95: float | None
+    dp_p90: float | None
+    dp_p75: float | None
+    dp_median: float | None
+    dp_p25: float | None
+    dp_p10: float | None
+    dp_p05: float | None
+    dp_p01: float | None
+    dp_p001: float | None
+    dp_min: float
     total_variation_mean: Share
     expected_acceptance: Share
     """1 - total variation: how often the baseline would accept the candidate's token in speculative decoding."""
@@ -65,6 +93,8 @@ class Fidelity(PositionFigures):
     """Of the baseline on its own answers; None where it is beyond any number."""
     ppl_q: float | None
     """Of the candidate on the same answers."""
+    cor_ln_ppl: float | None
+    """Pearson's correlation of -ln p_q and -ln p_base over positions, in [-1, 1]; None where either does not vary."""
     entropy_mean: float
     """Of the baseline, nats."""
 

@@ -3,13 +3,20 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
+from typing import Any
 
 from qeval.compare.clustered_means import FEWEST_FOR_PERCENTILES, clustered_mean, clustered_share, percentile
+from qeval.compare.correlation import correlation
 from qeval.compare.fidelity_result import Fidelity
-from qeval.compare.scored_cases import ScoredCase, by_cluster, cluster_sizes, kl_values
+from qeval.compare.scored_cases import ScoredCase, by_cluster, cluster_sizes, dp_values, kl_values, reverse_kl_values
 
-_PERCENTILES = {"kld_median": 0.5, "kld_p90": 0.9, "kld_p95": 0.95, "kld_p99": 0.99, "kld_p999": 0.999}
+_FRACTIONS = {
+    "p001": 0.001, "p01": 0.01, "p05": 0.05, "p10": 0.1, "p25": 0.25, "median": 0.5,
+    "p75": 0.75, "p90": 0.9, "p95": 0.95, "p99": 0.99, "p999": 0.999,
+}  # fmt: skip
+_OF_KL = [name for name in _FRACTIONS if name not in {"p25", "p75"}]
+"""llama.cpp prints its quartiles for probabilities alone."""
 _LARGEST_EXPONENT = 700
 """e to the power of this is still a number."""
 
@@ -24,48 +31,95 @@ def describe(cases: Sequence[ScoredCase], alpha: float) -> Fidelity | None:
     if not cases:
         return None
     sizes = cluster_sizes(cases)
-    n = sum(sizes)
-
-    def mean(name: str) -> float:
-        return math.fsum(getattr(case.tally, name) for case in cases) / n
-
-    kl = clustered_mean(by_cluster(cases, lambda sums: sums.kl), sizes, alpha)
     same = clustered_share([int(hits) for hits in by_cluster(cases, lambda sums: sums.same_top)], sizes, alpha)
-    # Of differences, so that what the two arms have in common cancels: var_q + var_base - 2 cov.
-    ratio = clustered_mean(by_cluster(cases, lambda sums: sums.nll - sums.reference_nll), sizes, alpha)
-    ordered = kl_values(cases)
-    at = {name: _percentile(ordered, fraction) for name, fraction in _PERCENTILES.items()}
-    apart = min(1.0, max(0.0, mean("total_variation")))
+    apart = min(1.0, max(0.0, _mean(cases, "total_variation")))
     return Fidelity(
         n_cases=len(cases),
-        n_tokens=n,
+        n_tokens=sum(sizes),
         clusters=len(sizes),
-        kld_mean=kl.value,
-        kld_se=kl.se,
-        kld_low=kl.low,
-        kld_high=kl.high,
-        **at,
-        kld_max=ordered[-1],
-        kld_min=ordered[0],
         same_top_p=same.value,
+        same_top_p_se=same.se,
         same_top_p_low=same.low,
         same_top_p_high=same.high,
-        dp_mean=mean("dp"),
-        dp_rms=math.sqrt(mean("dp_squared")),
         total_variation_mean=apart,
         expected_acceptance=1 - apart,
-        ln_ppl_ratio=ratio.value,
-        ln_ppl_ratio_se=ratio.se,
-        ln_ppl_ratio_low=ratio.low,
-        ln_ppl_ratio_high=ratio.high,
-        ppl_base=_perplexity(mean("reference_nll")),
-        ppl_q=_perplexity(mean("nll")),
-        entropy_mean=mean("entropy"),
+        entropy_mean=_mean(cases, "entropy"),
+        **_divergence(cases, sizes, alpha),
+        **_reverse_divergence(cases, sizes, alpha),
+        **_probability(cases, sizes, alpha),
+        **_perplexities(cases, sizes, alpha),
     )
 
 
-def _percentile(ordered: Sequence[float], fraction: float) -> float | None:
-    return percentile(ordered, fraction) if len(ordered) >= FEWEST_FOR_PERCENTILES else None
+def _mean(cases: Iterable[ScoredCase], name: str) -> float:
+    tallies = [case.tally for case in cases]
+    return math.fsum(getattr(sums, name) for sums in tallies) / sum(sums.tokens for sums in tallies)
+
+
+def _divergence(cases: Sequence[ScoredCase], sizes: Sequence[int], alpha: float) -> dict[str, Any]:
+    mean = clustered_mean(by_cluster(cases, lambda sums: sums.kl), sizes, alpha)
+    ordered = kl_values(cases)
+    return {
+        "kld_mean": mean.value,
+        "kld_se": mean.se,
+        "kld_low": mean.low,
+        "kld_high": mean.high,
+        **{f"kld_{name}": _percentile(ordered, name) for name in _OF_KL},
+        "kld_max": ordered[-1],
+        "kld_min": ordered[0],
+    }
+
+
+def _reverse_divergence(cases: Sequence[ScoredCase], sizes: Sequence[int], alpha: float) -> dict[str, Any]:
+    ordered = reverse_kl_values(cases)
+    if ordered is None:
+        return {}
+    # Known of every case, since it is of every position.
+    mean = clustered_mean(by_cluster(cases, lambda sums: sums.reverse_kl or 0.0), sizes, alpha)
+    return {
+        "reverse_kld_mean": mean.value,
+        "reverse_kld_se": mean.se,
+        "reverse_kld_low": mean.low,
+        "reverse_kld_high": mean.high,
+        "reverse_kld_p99": _percentile(ordered, "p99"),
+    }
+
+
+def _probability(cases: Sequence[ScoredCase], sizes: Sequence[int], alpha: float) -> dict[str, Any]:
+    mean = clustered_mean(by_cluster(cases, lambda sums: sums.dp), sizes, alpha)
+    square = clustered_mean(by_cluster(cases, lambda sums: sums.dp_squared), sizes, alpha)
+    root = math.sqrt(square.value)
+    ordered = dp_values(cases)
+    return {
+        "dp_mean": mean.value,
+        "dp_se": mean.se,
+        "dp_rms": root,
+        "dp_rms_se": None if square.se is None or root == 0 else 0.5 / root * square.se,
+        **{f"dp_{name}": _percentile(ordered, name) for name in _FRACTIONS},
+        "dp_max": ordered[-1],
+        "dp_min": ordered[0],
+    }
+
+
+def _perplexities(cases: Sequence[ScoredCase], sizes: Sequence[int], alpha: float) -> dict[str, Any]:
+    # Of differences, so that what the two arms have in common cancels: var_q + var_base - 2 cov.
+    ratio = clustered_mean(by_cluster(cases, lambda sums: sums.nll - sums.reference_nll), sizes, alpha)
+    return {
+        "ln_ppl_ratio": ratio.value,
+        "ln_ppl_ratio_se": ratio.se,
+        "ln_ppl_ratio_low": ratio.low,
+        "ln_ppl_ratio_high": ratio.high,
+        "ppl_base": _perplexity(_mean(cases, "reference_nll")),
+        "ppl_q": _perplexity(_mean(cases, "nll")),
+        "cor_ln_ppl": correlation(
+            [value for case in cases for value in case.scored.logprob],
+            [value for case in cases for value in case.scored.reference_logprob],
+        ),
+    }
+
+
+def _percentile(ordered: Sequence[float], name: str) -> float | None:
+    return percentile(ordered, _FRACTIONS[name]) if len(ordered) >= FEWEST_FOR_PERCENTILES else None
 
 
 def _perplexity(nll: float) -> float | None:

@@ -18,6 +18,8 @@ class Tally(NamedTuple):
 
     tokens: int
     kl: float
+    reverse_kl: float | None
+    """None where it was not asked for."""
     total_variation: float
     same_top: int
     dp: float
@@ -44,10 +46,11 @@ class ScoredCase(NamedTuple):
 
 def tally(scored: ScoredAnswer) -> Tally:
     """Sum up the positions of an answer."""
-    moves = [math.exp(q) - math.exp(p) for q, p in zip(scored.logprob, scored.reference_logprob, strict=True)]
+    moves = _dp(scored)
     return Tally(
         tokens=len(scored.kl),
         kl=math.fsum(scored.kl),
+        reverse_kl=None if scored.reverse_kl is None else math.fsum(scored.reverse_kl),
         total_variation=math.fsum(scored.total_variation),
         same_top=sum(ours == theirs for ours, theirs in zip(scored.reference_top, scored.top, strict=True)),
         dp=math.fsum(moves),
@@ -56,6 +59,10 @@ def tally(scored: ScoredAnswer) -> Tally:
         nll=-math.fsum(scored.logprob),
         entropy=math.fsum(scored.entropy),
     )
+
+
+def _dp(scored: ScoredAnswer) -> list[float]:
+    return [math.exp(q) - math.exp(p) for q, p in zip(scored.logprob, scored.reference_logprob, strict=True)]
 
 
 def first_scorings(record: Record) -> dict[CaseKey, ScoredAnswer]:
@@ -99,3 +106,18 @@ def cluster_sizes(cases: Iterable[ScoredCase]) -> list[int]:
 def kl_values(cases: Sequence[ScoredCase]) -> list[float]:
     """Return the KL divergence at every position, from the smallest on."""
     return sorted(kl for case in cases for kl in case.scored.kl)
+
+
+def reverse_kl_values(cases: Sequence[ScoredCase]) -> list[float] | None:
+    """Return the reverse KL divergence at every position, from the smallest on; None unless it is known of all."""
+    found: list[float] = []
+    for case in cases:
+        if case.scored.reverse_kl is None:
+            return None
+        found += case.scored.reverse_kl
+    return sorted(found)
+
+
+def dp_values(cases: Sequence[ScoredCase]) -> list[float]:
+    """Return the change of the probability of the answer's token at every position, from the smallest on."""
+    return sorted(dp for case in cases for dp in _dp(case.scored))

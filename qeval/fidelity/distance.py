@@ -12,6 +12,8 @@ class Distances(NamedTuple):
     """Of P positions, each a list of P numbers; see `qeval.scored.ScoredAnswer` for what each is."""
 
     kl: list[float]
+    reverse_kl: list[float] | None
+    """None where it was not asked for."""
     total_variation: list[float]
     reference_logprob: list[float]
     logprob: list[float]
@@ -22,19 +24,22 @@ class Distances(NamedTuple):
     top: list[int]
 
 
-def distances(reference: torch.Tensor, variant: torch.Tensor, tokens: torch.Tensor) -> Distances:
+def distances(
+    reference: torch.Tensor, variant: torch.Tensor, tokens: torch.Tensor, *, reverse: bool = False
+) -> Distances:
     """Compare two distributions at every position, over the whole vocabulary.
 
     Args:
         reference: natural log-probabilities, (positions, vocabulary), fp32.
         variant: likewise.
         tokens: the answer's token at each position, (positions,).
+        reverse: whether KL(variant || reference) is wanted too.
 
     Returns:
         KL divergence KL(reference || variant) = sum p (log p - log q), at least 0 (rounding can give less), and the
         rest, in nats where they are logarithms.
     """
-    p = reference.exp()
+    p, q = reference.exp(), variant.exp()
     best = reference.topk(2, dim=-1)
     first, second = best.indices.unbind(dim=-1)
     gap = best.values[:, 0] - best.values[:, 1]
@@ -42,7 +47,8 @@ def distances(reference: torch.Tensor, variant: torch.Tensor, tokens: torch.Tens
     moved = variant.gather(-1, first.unsqueeze(-1)) - variant.gather(-1, second.unsqueeze(-1))
     return Distances(
         kl=_numbers((p * (reference - variant)).sum(-1).clamp(min=0)),
-        total_variation=_numbers((p - variant.exp()).abs().sum(-1) / 2),
+        reverse_kl=_numbers((q * (variant - reference)).sum(-1).clamp(min=0)) if reverse else None,
+        total_variation=_numbers((p - q).abs().sum(-1) / 2),
         reference_logprob=_numbers(reference.gather(-1, at).squeeze(-1)),
         logprob=_numbers(variant.gather(-1, at).squeeze(-1)),
         entropy=_numbers(-(p * reference).sum(-1)),

@@ -53,6 +53,7 @@ class Measure:
         again: Collection[Key],
         *,
         tokenizer_hash: str | None = None,
+        reverse_kl: bool = False,
     ) -> None:
         """Prepare.
 
@@ -63,6 +64,7 @@ class Measure:
             baseline: the baseline's record folder; None where this is the baseline.
             again: the cases that run again.
             tokenizer_hash: of the tokenizer; the baseline's must be the same.
+            reverse_kl: whether KL(candidate || baseline) is measured too.
 
         Raises:
             VariantFailed: the model's logits cannot be made from its output head, the baseline kept no states, or
@@ -70,6 +72,7 @@ class Measure:
         """
         self._record, self._baseline = record, baseline
         self._again = frozenset(again)
+        self._reverse_kl = reverse_kl
         self._head = head_of(model)
         self._words = Words(lambda token: str(tokenizer.decode([token])), end_token_ids(model, tokenizer))
         self._own = StateStore(record)
@@ -152,7 +155,7 @@ class Measure:
                 tools = tuple(tool.name for tool in prompt.case.tools)
                 where = Place(prompt.suite, prompt.case.id, run.repeat, run.batch, tools)
                 items.append(Item(where, answer, theirs[: answer.positions], ours))
-        return score(items, head, self._head, self._words)
+        return score(items, head, self._head, self._words, reverse=self._reverse_kl)
 
     def _reference(self, run: Run) -> tuple[OutputHead, _Stored]:
         if run.repeat == 0 and self._theirs is not None:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from itertools import accumulate
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -58,7 +58,9 @@ class _Piece(NamedTuple):
     finite: list[bool]
 
 
-def score(items: Sequence[Item], reference: OutputHead, variant: OutputHead, words: Words) -> list[ScoredAnswer]:
+def score(
+    items: Sequence[Item], reference: OutputHead, variant: OutputHead, words: Words, *, reverse: bool = False
+) -> list[ScoredAnswer]:
     """Compare a variant with the reference at every position of some answers, each of which has one at least.
 
     All positions are taken together, since a head's weights are read once for each product, however few rows it has.
@@ -75,22 +77,34 @@ def score(items: Sequence[Item], reference: OutputHead, variant: OutputHead, wor
     for start in range(0, len(tokens), POSITIONS_AT_ONCE):
         part = slice(start, start + POSITIONS_AT_ONCE)
         logs = (reference.log_probabilities(theirs[part]), variant.log_probabilities(ours[part]))
-        pieces.append(_piece(*logs, tokens[part], words.end_ids))
-    columns = zip(*(piece.found for piece in pieces), strict=True)
-    found = Distances._make([value for values in column for value in values] for column in columns)
+        pieces.append(_piece(*logs, tokens[part], words.end_ids, reverse=reverse))
+    found = _joined(piece.found for piece in pieces)
     known = [token for piece in pieces for token in piece.tokens]
     finite = [one for piece in pieces for one in piece.finite]
     ends = list(accumulate(item.answer.positions for item in items))
     parts = [slice(end - item.answer.positions, end) for item, end in zip(items, ends, strict=True)]
     return [
-        _scored(item.place, Distances._make(column[part] for column in found), known[part], words)
+        _scored(item.place, _cut(found, part), known[part], words)
         if all(finite[part])
         else ScoredAnswer(**_where(item.place), fault="numeric_error")
         for item, part in zip(items, parts, strict=True)
     ]
 
 
-def _piece(theirs: torch.Tensor, ours: torch.Tensor, tokens: Sequence[int | None], end_ids: Sequence[int]) -> _Piece:
+def _joined(pieces: Iterable[Distances]) -> Distances:
+    columns = zip(*pieces, strict=True)
+    return Distances._make(
+        None if column[0] is None else [value for values in column for value in values] for column in columns
+    )
+
+
+def _cut(found: Distances, part: slice) -> Distances:
+    return Distances._make(None if column is None else column[part] for column in found)
+
+
+def _piece(
+    theirs: torch.Tensor, ours: torch.Tensor, tokens: Sequence[int | None], end_ids: Sequence[int], *, reverse: bool
+) -> _Piece:
     import torch
 
     finite = torch.isfinite(theirs).all(-1) & torch.isfinite(ours).all(-1)
@@ -99,7 +113,8 @@ def _piece(theirs: torch.Tensor, ours: torch.Tensor, tokens: Sequence[int | None
     ids = torch.tensor(end_ids, device=theirs.device)
     ends = ids[theirs[:, ids].argmax(-1)].tolist() if end_ids else [0] * len(tokens)
     known = [end if token is None else token for token, end in zip(tokens, ends, strict=True)]
-    return _Piece(distances(theirs, ours, torch.tensor(known, device=theirs.device)), known, finite.tolist())
+    found = distances(theirs, ours, torch.tensor(known, device=theirs.device), reverse=reverse)
+    return _Piece(found, known, finite.tolist())
 
 
 def _scored(place: Place, found: Distances, tokens: Sequence[int], words: Words) -> ScoredAnswer:

@@ -28,6 +28,8 @@ PART_WORDS: dict[PartName, str] = {
 }
 BOUND = "≥ and ≤: only the likeliest tokens are known, so these are bounds: divergence is at least this much"
 
+REVERSE = "reverse KL is KL(candidate || baseline): large where the candidate likes what the baseline does not"
+
 
 class Row(NamedTuple):
     """One slice of one candidate."""
@@ -89,8 +91,29 @@ def mean_text(of: SliceFidelity | FidelityPart, kind: FidelityKind) -> str:
     figures = of.statistics if isinstance(of, SliceFidelity) else of
     if figures is None:
         return UNKNOWN
-    text = kl_text(figures.kld_mean, kind)
-    return text if figures.kld_high is None else f"{text} ±{figures.kld_high - figures.kld_mean:.2g}"
+    return _mean_and_half(figures.kld_mean, figures.kld_high, kind)
+
+
+def _mean_and_half(mean: float, high: float | None, kind: FidelityKind) -> str:
+    text = kl_text(mean, kind)
+    return text if high is None else f"{text} ±{high - mean:.2g}"
+
+
+def reverse_mean_text(at: SliceFidelity, kind: FidelityKind) -> str:
+    """Format the mean of KL(candidate || baseline) with half the width of its interval: `0.152 ±0.012`."""
+    if at.statistics is None or at.statistics.reverse_kld_mean is None:
+        return UNKNOWN
+    return _mean_and_half(at.statistics.reverse_kld_mean, at.statistics.reverse_kld_high, kind)
+
+
+def reverse_p99_text(at: SliceFidelity, kind: FidelityKind) -> str:
+    """Format the 99th percentile of KL(candidate || baseline)."""
+    return kl_text(None if at.statistics is None else at.statistics.reverse_kld_p99, kind)
+
+
+def reverse_shown(rows: Iterable[Row]) -> bool:
+    """Return whether KL(candidate || baseline) was measured in any of them."""
+    return any(row.at.statistics is not None and row.at.statistics.reverse_kld_mean is not None for row in rows)
 
 
 def p99_text(at: SliceFidelity, kind: FidelityKind) -> str:

@@ -220,31 +220,35 @@ def _fidelity_table(report: Report) -> str:
     shown = fidelity.panels(report)
     if not shown:
         return ""
+    reverse = fidelity.reverse_shown(row for panel in shown for row in panel.rows)
     heads = (
         "candidate",
         "suite",
         "tokens",
         "KL mean",
         "KL p99",
+        *(("reverse KL mean", "reverse KL p99") if reverse else ()),
         "noise KL",
         "KL over noise",
         "same top",
         "near-ties of flips",
     )
-    rows = [[code(panel.candidate), *_fidelity_cells(row)] for panel in shown for row in panel.rows]
+    rows = [[code(panel.candidate), *_fidelity_cells(row, reverse)] for panel in shown for row in panel.rows]
     notes = [f"{code(panel.candidate)}: {prose(fidelity.gap_words(panel.result))}." for panel in shown]
+    notes += [f"{prose(fidelity.REVERSE)}."] if reverse else []
     notes += [f"{prose(fidelity.BOUND)}."] if fidelity.bounds_shown(shown) else []
     title = "### Fidelity: distance to the baseline, token by token"
-    return f"{title}\n\n{table(heads, rows, right=range(2, 9))}\n\n" + "\n".join(f"- {note}" for note in notes)
+    return f"{title}\n\n{table(heads, rows, right=range(2, len(heads)))}\n\n" + "\n".join(f"- {note}" for note in notes)
 
 
-def _fidelity_cells(row: fidelity.Row) -> list[str]:
+def _fidelity_cells(row: fidelity.Row, reverse: bool) -> list[str]:
     at, kind = row.at, row.kind
     return [
         code(at.slice.label),
         f"{at.statistics.n_tokens if at.statistics else 0:,}",
         fidelity.mean_text(at, kind),
         fidelity.p99_text(at, kind),
+        *([fidelity.reverse_mean_text(at, kind), fidelity.reverse_p99_text(at, kind)] if reverse else []),
         fidelity.kl_text(at.noise, kind),
         fidelity.times_text(at),
         fidelity.same_text(at),

@@ -60,7 +60,13 @@ def load(task: Task) -> Loaded:
 
     def measuring(again: Collection[Key]) -> Measure:
         return Measure(
-            loaded.model, loaded.tokenizer, task.folder, task.baseline, again, tokenizer_hash=model.tokenizer_hash
+            loaded.model,
+            loaded.tokenizer,
+            task.folder,
+            task.baseline,
+            again,
+            tokenizer_hash=model.tokenizer_hash,
+            reverse_kl=task.reverse_kl,
         )
 
     return Loaded(engine, model, loaded.proof, notes, measuring if task.fidelity else None)

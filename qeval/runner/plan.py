@@ -73,6 +73,8 @@ class PlanFile(Strict):
     """What the output head of every variant computes in: what the model says, or `fp32`, which parts exact ties."""
     fidelity: bool = True
     """Whether every candidate is also compared token by token along the baseline's answers (greedy decoding only)."""
+    reverse_kl: bool = False
+    """Whether that includes KL(candidate || baseline), beside KL(baseline || candidate)."""
     decode: Decode = "auto"
     """How candidates find their answers: `plain`; along the baseline's answers as far as they agree (`replay`); or as a
     pilot decides for each. Tokens are those of plain decoding but for what batching may change."""
@@ -185,9 +187,10 @@ def resolve_plan(file: PlanFile) -> Plan:
 
     Raises:
         UsageError: unknown variant, suite or baseline, a variant named twice, a script that is missing, decoding that
-            the engine does not have, an early end of cases that a judge decides.
+            the engine does not have, an early end of cases that a judge decides, reverse KL without fidelity.
     """
     check_decoding(file)
+    _check_reverse_kl(file)
     device = detect_device(file.device)
     variants = _variants(file)
     baseline = _baseline_name(file, variants, device)
@@ -212,6 +215,20 @@ def resolve_plan(file: PlanFile) -> Plan:
             "stop_early out, or take `required` out of their judge graders."
         )
     return plan
+
+
+def _check_reverse_kl(file: PlanFile) -> None:
+    if not file.reverse_kl:
+        return
+    if not file.fidelity:
+        raise UsageError("reverse_kl is a part of fidelity, which is off. Turn fidelity on, or leave reverse_kl out.")
+    if file.engine == "scripted":
+        raise UsageError("reverse_kl needs a model; the scripted engine has no distributions. Leave reverse_kl out.")
+    if file.temperature:
+        raise UsageError(
+            f"reverse_kl: fidelity is measured with greedy decoding only, and the temperature is {file.temperature:g}. "
+            "Leave the temperature out, or reverse_kl."
+        )
 
 
 def _check_script(path: Path, names: list[str]) -> None:

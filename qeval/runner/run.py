@@ -144,6 +144,7 @@ def _task(
         temperature=plan.file.temperature,
         samples=plan.file.samples,
         fidelity=plan.measures_fidelity,
+        reverse_kl=plan.file.reverse_kl,
         decode=plan.file.decode,
         baseline=None,
         script=plan.script,

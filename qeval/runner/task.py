@@ -45,6 +45,8 @@ class Task(NamedTuple):
     samples: int
     fidelity: bool
     """Whether token-level fidelity is measured."""
+    reverse_kl: bool
+    """Whether fidelity includes KL(candidate || baseline)."""
     decode: Decode
     baseline: Path | None
     """The baseline's record, which a candidate follows; None for the baseline itself."""

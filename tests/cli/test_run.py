@@ -205,8 +205,9 @@ def test_a_record_without_its_outcomes_is_damaged_not_empty(finished: tuple[Path
         (["--tracking-uri", "ftp://x"], "tracking address"),
         (["--policy", "policy.yaml"], "requires candidate 'zz'"),
         (["--policy", ""], "--policy is empty"),
+        (["--reverse-kl", "--no-fidelity"], "reverse_kl is a part of fidelity, which is off"),
     ],
-    ids=["tracking address", "candidate of the policy", "empty option"],
+    ids=["tracking address", "candidate of the policy", "empty option", "reverse KL without fidelity"],
 )
 def test_what_can_be_known_before_the_run_is_refused_before_it(tmp_path: Path, more: list[str], words: str) -> None:
     (tmp_path / "policy.yaml").write_text("candidates_required: [zz]\n")

@@ -163,6 +163,8 @@ def test_the_divergence_of_four_tokens_with_and_without_the_cut_of_llama_cpp():
     uncut = sum(terms)
     cut = sum(term for one, term in zip(p, terms, strict=True) if math.log(one) > -16)
     assert (uncut, cut) == pytest.approx((0.0227968, 0.0227969), abs=1e-7)
+    back = [b * math.log(b / a) for a, b in zip(p, q, strict=True)]
+    on_page(f"KL(q ‖ p) is **{sum(back):.7f}**", f"D adds {back[3]:.7f}")
     on_page(*(f"{term:.7f} |".replace("-", "−") for term in terms))
     on_page(
         f"KL = **{uncut:.7f}**", f"llama.cpp counts, it is {cut:.7f}", f"ln p = {math.log(p[3]):.2f}".replace("-", "−")

@@ -26,6 +26,15 @@ def test_a_hand_made_example_agrees_to_a_millionth():
     assert found.gap == pytest.approx([math.log(2)], rel=1e-5)
     assert found.shift == pytest.approx([-2 * math.log(2)], rel=1e-5)
     assert (found.reference_top, found.top) == ([0], [1])
+    assert found.reverse_kl is None
+
+
+def test_the_reverse_divergence_by_hand_is_weighed_by_the_variant():
+    # p = (1/2, 1/2), q = (3/4, 1/4): KL(q || p) = 3/4 ln 3/2 + 1/4 ln 1/2, and KL(p || q) = 1/2 ln 2/3 + 1/2 ln 2.
+    p, q = (torch.tensor([values]).log() for values in ([0.5, 0.5], [0.75, 0.25]))
+    found = distances(p, q, torch.tensor([0]), reverse=True)
+    assert found.reverse_kl == pytest.approx([0.75 * math.log(1.5) - 0.25 * math.log(2)], abs=1e-6)
+    assert found.kl == pytest.approx([0.5 * math.log(4 / 3)], abs=1e-6)
 
 
 logits = st.lists(st.floats(-20, 20, width=32), min_size=5, max_size=5)
@@ -42,3 +51,14 @@ def test_distances_are_those_of_distributions(one: list[float], other: list[floa
     assert found.total_variation[0] <= math.sqrt(found.kl[0] / 2) + 1e-3
     same = distances(p, p, torch.tensor([0]))
     assert (same.kl[0], same.total_variation[0], same.shift[0]) == (0, 0, 0)
+
+
+@given(logits, logits)
+def test_the_reverse_divergence_is_never_negative_and_that_of_the_arms_exchanged(
+    one: list[float], other: list[float]
+) -> None:
+    p, q = (torch.tensor([values]).log_softmax(-1) for values in (one, other))
+    found = distances(p, q, torch.tensor([0]), reverse=True)
+    assert found.reverse_kl is not None
+    assert found.reverse_kl[0] >= 0
+    assert found.reverse_kl == distances(q, p, torch.tensor([0])).kl

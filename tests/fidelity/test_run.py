@@ -43,15 +43,15 @@ def baseline(tmp_path_factory: pytest.TempPathFactory, tiny_model_folder: Path) 
 def candidate(
     baseline: tuple[Path, Record], tmp_path_factory: pytest.TempPathFactory, tiny_model_folder: Path
 ) -> tuple[Task, Record]:
-    made = task(tmp_path_factory.mktemp("runs") / "nf4", tiny_model_folder, "nf4", baseline[0])
+    made = task(tmp_path_factory.mktemp("runs") / "nf4", tiny_model_folder, "nf4", baseline[0], reverse_kl=True)
     return made, run(made)
 
 
 def direct_kl(theirs: Any, ours: Any, ids: list[int], n: int) -> torch.Tensor:
-    """Return KL at the last n positions of a sequence read in one pass by two whole models."""
+    """Return KL and reverse KL at the last n positions of a sequence read in one pass by two whole models: (n, 2)."""
     with torch.no_grad():
         p, q = (model(input_ids=torch.tensor([ids])).logits[0, -n:].log_softmax(-1) for model in (theirs, ours))
-    return (p.exp() * (p - q)).sum(-1)
+    return torch.stack([(p.exp() * (p - q)).sum(-1), (q.exp() * (q - p)).sum(-1)], dim=-1)
 
 
 def test_kl_is_that_of_two_whole_models(
@@ -70,17 +70,19 @@ def test_kl_is_that_of_two_whole_models(
     answers = baseline[1].by_case()
     first = [scored for scored in record.scored if scored.repeat == 0]
     assert len(first) == 12
-    ours_mean: list[float] = []
-    direct: list[float] = []
+    found: list[tuple[float, float]] = []
+    direct: list[list[float]] = []
     for scored in first:
         prompt = engine.render("capitals", cases[scored.case])
         answer = answers[scored.suite, scored.case]
         targets = [*answer.token_ids, *([1] if answer.finish == "stop" else [])]
         assert len(scored.kl) == len(targets)
         direct += direct_kl(theirs, ours, [*prompt.token_ids, *targets[:-1]], len(targets)).tolist()
-        ours_mean += scored.kl
-    assert sum(ours_mean) == pytest.approx(sum(direct), rel=1e-3)
-    assert max(ours_mean) > 1e-3
+        assert scored.reverse_kl is not None
+        found += zip(scored.kl, scored.reverse_kl, strict=True)
+    for ours_summed, direct_values in zip(map(sum, zip(*found, strict=True)), zip(*direct, strict=True), strict=True):
+        assert ours_summed == pytest.approx(sum(direct_values), rel=1e-3)
+    assert max(kl for kl, _ in found) > 1e-3
 
 
 def test_the_baseline_keeps_states_as_small_as_promised_and_scores_itself_where_it_ran_again(
@@ -107,6 +109,7 @@ def test_a_candidate_that_is_the_baseline_lies_at_no_distance(
     assert baseline[1].header.fidelity is not None
     assert same.header.fidelity.reference == baseline[1].header.fidelity.reference
     assert max(value for scored in same.scored for value in scored.kl) < 1e-4
+    assert {scored.reverse_kl for scored in same.scored} == {None}
     assert all(scored.top == scored.reference_top for scored in same.scored)
     assert [o.token_ids for o in same.outcomes] == [o.token_ids for o in baseline[1].outcomes]
 

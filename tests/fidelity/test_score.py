@@ -43,8 +43,12 @@ def test_positions_of_all_cases_are_cut_into_parts_and_put_together_again() -> N
     torch.manual_seed(1)
     long = torch.randn(POSITIONS_AT_ONCE + 5, 3)
     items = [item("a", (0,), torch.randn(1, 3)), item("b", (1,) * len(long), long), item("c", (2,), torch.randn(1, 3))]
-    whole = score(items, HEAD, HEAD, Words(str, (1,)))
-    assert whole == [score([one], HEAD, HEAD, Words(str, (1,)))[0] for one in items]
+    for reverse in (False, True):
+        whole = score(items, HEAD, HEAD, Words(str, (1,)), reverse=reverse)
+        assert whole == [score([one], HEAD, HEAD, Words(str, (1,)), reverse=reverse)[0] for one in items]
+        assert [one.reverse_kl and len(one.reverse_kl) for one in whole] == (
+            [1, len(long), 1] if reverse else [None] * 3
+        )
 
 
 def test_the_end_is_the_end_token_that_the_reference_likes_best() -> None:

@@ -23,7 +23,7 @@ from qeval.compare.report import (
 )
 from qeval.evidence import Environment, Proof
 from qeval.record import SuiteInfo
-from tests.reporting.fake_fidelity import fidelity, slice_fidelity, statistics
+from tests.reporting.fake_fidelity import UNKNOWN_OF_FEW, fidelity, slice_fidelity, statistics
 
 SUITES = ("longdoc", "multilingual", "toolcalls", "schema", "refusal")
 
@@ -246,11 +246,8 @@ def _nf4() -> CandidateResult:
             slice_fidelity("refusal", 0.08, statistics=None, over_noise=None, faults={"out_of_memory": 32},
                            diverged=0, flipped=0, near_ties=0),
             slice_fidelity("longdoc", 0.31, tag="depth", value="0.9", role="required", over_noise=None,
-                           statistics=statistics(0.31, n_cases=1, n_tokens=60, clusters=1, kld_se=None, kld_low=None,
-                                                 kld_high=None, kld_median=None, kld_p90=None, kld_p95=None,
-                                                 kld_p99=None, kld_p999=None, same_top_p_low=None,
-                                                 same_top_p_high=None, ln_ppl_ratio_se=None, ln_ppl_ratio_low=None,
-                                                 ln_ppl_ratio_high=None, ppl_q=None)),
+                           statistics=statistics(0.31, n_cases=1, n_tokens=60, clusters=1, ppl_q=None,
+                                                 **UNKNOWN_OF_FEW)),
         ),
         notes=("one case has no answer (timeout)",),
     )  # fmt: skip

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from typing import Any
 
 from qeval.compare.fidelity_result import (
@@ -21,14 +22,26 @@ def statistics(mean: float, **changes: Any) -> Fidelity:
     fields: dict[str, Any] = {
         "n_cases": 32, "n_tokens": 1500, "clusters": 32,
         "kld_mean": mean, "kld_se": mean / 20, "kld_low": 0.915 * mean, "kld_high": 1.085 * mean,
+        "kld_p001": 0.0, "kld_p01": 0.0, "kld_p05": mean / 5000, "kld_p10": mean / 1000,
         "kld_median": mean / 6, "kld_p90": 2.4 * mean, "kld_p95": 4.1 * mean, "kld_p99": 9.5 * mean,
         "kld_p999": 21 * mean, "kld_max": 30 * mean, "kld_min": 0.0,
-        "same_top_p": 0.942, "same_top_p_low": 0.921, "same_top_p_high": 0.958,
-        "dp_mean": -0.013, "dp_rms": 0.072, "total_variation_mean": 0.081, "expected_acceptance": 0.919,
+        "same_top_p": 0.942, "same_top_p_se": 0.011, "same_top_p_low": 0.921, "same_top_p_high": 0.958,
+        "dp_mean": -0.013, "dp_se": 0.002, "dp_rms": 0.072, "dp_rms_se": 0.004,
+        "dp_max": 0.61, "dp_p999": 0.42, "dp_p99": 0.17, "dp_p95": 0.07, "dp_p90": 0.03, "dp_p75": 0.004,
+        "dp_median": -0.0001, "dp_p25": -0.01, "dp_p10": -0.06, "dp_p05": -0.12, "dp_p01": -0.31, "dp_p001": -0.7,
+        "dp_min": -0.9, "total_variation_mean": 0.081, "expected_acceptance": 0.919,
         "ln_ppl_ratio": mean / 4, "ln_ppl_ratio_se": mean / 30, "ln_ppl_ratio_low": 0.195 * mean,
-        "ln_ppl_ratio_high": 0.305 * mean, "ppl_base": 1.31, "ppl_q": 1.36, "entropy_mean": 0.41,
+        "ln_ppl_ratio_high": 0.305 * mean, "ppl_base": 1.31, "ppl_q": 1.36, "cor_ln_ppl": 0.93, "entropy_mean": 0.41,
     }  # fmt: skip
     return Fidelity(**(fields | changes))
+
+
+UNKNOWN_OF_FEW = {
+    name: None
+    for name in Fidelity.model_fields
+    if name.endswith(("_se", "_low", "_high", "_median")) or re.search(r"_p\d+$", name)
+}
+"""What fewer than 100 positions in one cluster do not tell."""
 
 
 def slice_fidelity(suite: str | None, mean: float, **changes: Any) -> SliceFidelity:

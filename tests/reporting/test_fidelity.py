@@ -139,6 +139,25 @@ def test_a_changed_case_says_where_it_first_differs(render):
         assert part in text.replace("&#34;", '"')
 
 
+@pytest.mark.parametrize("render", [render_markdown, render_html], ids=["markdown", "html"])
+def test_the_reverse_divergence_is_shown_where_it_was_measured(render):
+    seen = statistics(0.1, reverse_kld_mean=0.1872, reverse_kld_high=0.2001, reverse_kld_p99=2.345)
+    slices = (slice_fidelity(None, 0.1, statistics=seen), slice_fidelity("longdoc", 0.1, statistics=None))
+    text = render(with_slices(*slices))
+    for said in ("0.187 ±0.013", "2.35", "everse KL is KL(candidate", "baseline): large where the candidate likes"):
+        assert said in text
+    assert "≥0.187 ±0.013" in render(with_slices(*slices, kind="top_k_bound"))
+    plain = render(with_slices(slice_fidelity(None, 0.1)))
+    assert not [said for said in ("everse KL", ">reverse ") if said in plain]
+
+
+def test_the_page_says_which_figures_are_of_the_reverse_divergence():
+    seen = statistics(0.1, reverse_kld_mean=0.1872, reverse_kld_high=0.2001, reverse_kld_p99=2.345)
+    page = render_html(with_slices(slice_fidelity(None, 0.1, statistics=seen)))
+    assert ">reverse 0.187 ±0.013<" in page
+    assert ">reverse 2.35<" in page
+
+
 @given(hostile_texts)
 @few
 def test_a_token_stays_one_line_without_escapes(text):

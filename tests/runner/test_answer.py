@@ -42,6 +42,7 @@ def make_task(folder: Path, name: str = "fp32", **changes: Any) -> Task:
         temperature=0,
         samples=1,
         fidelity=False,
+        reverse_kl=False,
         decode="plain",
         baseline=None,
         script=plan.script,

@@ -49,6 +49,9 @@ def run(task: Task) -> Record:
         ({"engine": "scripted", "temperature": 0.7}, "the scripted engine reads its answers"),
         ({"samples": 2}, "greedy answers are all alike. Set a temperature above 0"),
         ({"temperature": 0.7, "repeats": 2}, "samples are their repeats"),
+        ({"reverse_kl": True, "fidelity": False}, "reverse_kl is a part of fidelity, which is off"),
+        ({"reverse_kl": True, "engine": "scripted"}, "the scripted engine has no distributions. Leave reverse_kl out"),
+        ({"reverse_kl": True, "temperature": 0.7}, "with greedy decoding only, and the temperature is 0.7"),
         ({"temperature": 1e-9}, "temperature 1e-09: it must be 0, which is greedy, or at least 0.01"),
     ],
 )

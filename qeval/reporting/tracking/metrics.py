@@ -113,4 +113,9 @@ def fidelity(result: CandidateResult | None) -> dict[str, float | None]:
             f"{path}/kld_over_noise": at.over_noise,
             f"{path}/n_tokens": 0 if seen is None else seen.n_tokens,
         }
+        if seen is not None and seen.reverse_kld_mean is not None:
+            metrics |= {
+                f"{path}/reverse_kld_mean{suffix}": seen.reverse_kld_mean,
+                f"{path}/reverse_kld_p99{suffix}": seen.reverse_kld_p99,
+            }
     return metrics

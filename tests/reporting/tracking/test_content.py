@@ -10,6 +10,7 @@ from qeval.reporting.tracking.content import finite, tracked, with_baseline
 from qeval.reporting.tracking.privacy import case_table, redact_report
 from qeval.reporting.verdict import load_report, render_verdict
 from tests.reporting.fake import full_report, picked_report, variant, verdict
+from tests.reporting.fake_fidelity import fidelity, slice_fidelity, statistics
 from tests.reporting.tracking.conftest import SECRET, secret_record, secret_report
 from tests.reporting.tracking.test_names import faults
 
@@ -166,6 +167,20 @@ def test_the_headline_figures_of_fidelity_are_metrics_of_the_candidate(tmp_path)
     assert int8.metrics[f"{at}/all/all/kld_mean_lower_bound"] == 0.107
     assert f"{at}/all/all/kld_mean" not in int8.metrics
     assert not [name for run in (baseline, bf16) for name in run.metrics if "fidelity" in name]
+
+
+def test_reverse_divergence_is_a_metric_where_it_was_measured(tmp_path):
+    seen = statistics(0.1, reverse_kld_mean=0.2, reverse_kld_p99=1.5)
+    at = "compare/BASELINE/fidelity/all/all"
+    for kind, suffix in (("exact", ""), ("top_k_bound", "_lower_bound")):
+        shown = fidelity(slice_fidelity(None, 0.1, statistics=seen), kind=kind)
+        nf4 = full_report().candidates[0].model_copy(update={"fidelity": shown})
+        metrics = tracked(full_report(candidates=(nf4,)), tmp_path, "full").variants[1].metrics
+        found = {name: value for name, value in metrics.items() if "reverse" in name}
+        assert found == {f"{at}/reverse_kld_mean{suffix}": 0.2, f"{at}/reverse_kld_p99{suffix}": 1.5}
+    assert not [
+        name for run in tracked(full_report(), tmp_path, "full").variants for name in run.metrics if "rev" in name
+    ]
 
 
 def test_a_settled_slice_needs_no_cases_and_that_is_not_undefined(tmp_path):
