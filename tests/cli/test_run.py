@@ -100,7 +100,7 @@ def test_numeric_errors_anywhere_are_never_accepted(tmp_path: Path) -> None:
 
 
 def test_a_resume_with_another_script_is_refused_and_touches_nothing(tmp_path: Path) -> None:
-    plan = write_job(tmp_path, {"int8": {"same_as": "fp32", "crash_at": "c5"}, "nf4": SAME})
+    plan = write_job(tmp_path, {"int8": {"same_as": "fp32", "crash_at": "c150"}, "nf4": SAME})
     run(plan, tmp_path / "out", code=5)
     before = load_record(tmp_path / "out/records/int8")
     assert 0 < len(before.outcomes) < 160
