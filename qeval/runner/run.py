@@ -104,7 +104,7 @@ def run_plan(
         _claim(out, {**_identity(plan, fingerprints), "cases again": again}, resume=resume)
         runs: list[VariantRun] = []
         for variant in plan.variants:
-            task = _task(plan, variant, models[variant.model], out, resume=resume)
+            task = task_of(plan, variant, models[variant.model], out, resume=resume)
             task = task._replace(again=again, baseline=runs[0].folder if runs else None)
             # There is nothing to compare a candidate with before the baseline is whole.
             if not runs or runs[0].ended.state != "complete" or hooks.ends_early is None:
@@ -116,14 +116,8 @@ def run_plan(
         return runs
 
 
-def _task(
-    plan: Plan,
-    variant: PlannedVariant,
-    model: ResolvedModel | None,
-    out: Path,
-    *,
-    resume: bool,
-) -> Task:
+def task_of(plan: Plan, variant: PlannedVariant, model: ResolvedModel | None, out: Path, *, resume: bool) -> Task:
+    """Return what a variant's process is told, but for what the baseline's record and the comparison add."""
     return Task(
         folder=out / RECORDS_FOLDER / folder_name(variant.name),
         name=variant.name,

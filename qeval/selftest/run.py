@@ -53,8 +53,9 @@ def _run(arm: Arm, model: Path, copies: Path, folder: Path, watcher: Watcher) ->
         baseline=BASELINE,
         suites=(str(write_suite(folder / "suite", arm.each)),),
         batch_size=BATCH_SIZE,
-        # What is tested is what the gate says, which fidelity has no part in.
+        # What is tested is what the gate says, which fidelity has no part in, nor how answers are found.
         fidelity=False,
+        decode="plain",
     )
     runs = run_plan(resolve_plan(plan), folder, watcher)
     runs += [_from_a_cache(one.name, runs, folder / RECORDS_FOLDER) for one in arm.planted if one.cached]
