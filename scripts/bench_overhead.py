@@ -1,4 +1,4 @@
-"""Time the harness over the model's own forward passes: `python scripts/bench_overhead.py [--suites refusal] [--rounds 3]`.
+"""Time the harness over the model's own forward passes: `python scripts/bench_overhead.py [--rounds 3]`.
 
 Runs a variant's task as `qeval run` does, in this process, with every forward pass timed, and prints a Markdown row a
 round: seconds of the run (reading and answering; loading apart), seconds inside forward passes, and what is left over
@@ -49,7 +49,7 @@ class Passes:
     def _timed(self, forward: Any) -> Any:  # noqa: ANN401 - transformers is untyped
 
         @functools.wraps(forward)
-        def timed(*args: Any, **kwargs: Any) -> Any:
+        def timed(*args: Any, **kwargs: Any) -> Any:  # noqa: ANN401
             self._depth += 1
             started = time.perf_counter()
             try:

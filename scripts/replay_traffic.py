@@ -2,8 +2,8 @@
 
 For a device bound by memory: a pass over a batch reads the weights once and the keys and values of every row, whatever
 it computes. RUN is the folder of a finished run of `qeval run --decode plain` (or any other: only its answers count).
-For each candidate the answers are taken as they are; batches hold cases of like limit, as many as said. Prompts are read
-in one pass each, by both; replay adds one pass over the baseline's answer, and steps only from the first difference.
+For each candidate the answers are taken as they are; batches hold cases of like length, as many as said. Prompts are
+read in one pass by both; replay adds one pass over the baseline's answer, and steps only from the first difference.
 Prints a Markdown table: bytes read by replay over bytes read by plain decoding, whole run and answering alone.
 """
 
