@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from itertools import groupby, zip_longest
 from pathlib import Path
 from typing import NamedTuple
@@ -53,21 +53,28 @@ def renderer_of(model: ResolvedModel) -> Renderer:
 
 def write_works(folder: Path, renderer: Renderer, n_cases: int) -> list[Work]:
     """Choose at most so many cases for each set, and write each set as a suite under a folder."""
-    chosen = {"short": short_cases(renderer, n_cases), "shared": shared_cases(n_cases)}
+    chosen = {
+        "short": short_cases(lambda case: len(renderer.token_ids(renderer.text(case))), n_cases),
+        "shared": shared_cases(n_cases),
+    }
     return [_work(folder / name, name, cases, renderer) for name, cases in chosen.items()]
 
 
-def short_cases(renderer: Renderer, n_cases: int) -> list[Case]:
+def short_cases(count: Callable[[Case], int], n_cases: int) -> list[Case]:
     """Return cases with short prompts, from each suite one in turn.
 
     lm-eval only batches requests of one limit, and qeval's suites set many: as they stand, it would run them in ones
     and twos. Rounded up, for both, there are few.
+
+    Args:
+        count: gives the tokens of a case's prompt.
+        n_cases: at most.
     """
     columns = [
         [_with_round_limit(case) for case in load_suite(suite).cases if _is_plain(case)] for suite in SHORT_SUITES
     ]
     in_turn = [case for row in zip_longest(*columns) for case in row if case is not None]
-    short = (case for case in in_turn if len(renderer.token_ids(renderer.text(case))) < SHORT_PROMPT)
+    short = (case for case in in_turn if count(case) < SHORT_PROMPT)
     return list(short)[:n_cases]
 
 
