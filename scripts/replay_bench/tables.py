@@ -15,9 +15,11 @@ Figure = Callable[[Result], float]
 
 
 def show(measured: Measured) -> None:
-    """Print all tables."""
+    """Print all tables that there are figures for."""
     print(describe(measured.setting) + "\n")
     for work in measured.setting.works:
+        if not any(row.arm in ARMS for row in _of(measured.results, work)):
+            continue
         show_table(*arms_table(measured, work))
         show_table(*formats_table(measured, work))
     show_table(*sweep_table(measured))

@@ -6,7 +6,7 @@ from qeval.errors import UsageError
 from qeval.record import PilotTimes, Replay, ReplayPilot
 from qeval.suites.load import load_suite
 from scripts.replay_bench.results import AUTO, LM_EVAL, SWEEP, Part, Result, Setting, WorkSize, append, begin, load
-from scripts.replay_bench.tables import arms_table, best_batch_size, formats_table, sweep_table
+from scripts.replay_bench.tables import arms_table, best_batch_size, formats_table, show, sweep_table
 from scripts.replay_bench.work import SHORT_PROMPT, shared_cases, short_cases
 
 SETTING = Setting(
@@ -91,6 +91,12 @@ def test_auto_stands_apart_with_why_it_failed(tmp_path):
     failed = Result(work="short", arm=AUTO, round=0, wall_s=300, parts={}, failure="not done after 300 s")
     _, _, rows = sweep_table(measured(tmp_path, [*SWEPT, failed]))
     assert rows == [["4", "7.0"], ["8", "6.0"], ["16", "8.0"], ["auto", "not done after 300 s"]]
+
+
+def test_a_file_cut_in_its_sweep_still_prints(tmp_path, capsys):
+    works = {**SETTING.works, "shared": SETTING.works["short"]}
+    show(measured(tmp_path, SWEPT[:1])._replace(setting=SETTING.model_copy(update={"works": works})))
+    assert "| 4 | 5.0 | n/a |" in capsys.readouterr().out
 
 
 def test_a_file_goes_on_after_a_line_torn_in_a_write(tmp_path):
