@@ -1,0 +1,176 @@
+"""Markdown tables of what was measured: medians over rounds, ratios within a round first."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable, Sequence
+from statistics import median
+
+from qeval.units import UNKNOWN, percent
+from scripts.characteristics.tables import show as show_table
+from scripts.replay_bench.results import AUTO, LM_EVAL, QEVAL_ARMS, SWEEP, Measured, Part, Result, Setting
+
+ARMS = (LM_EVAL, *QEVAL_ARMS)
+Figure = Callable[[Result], float]
+
+
+def show(measured: Measured) -> None:
+    """Print all tables that there are figures for."""
+    print(describe(measured.setting) + "\n")
+    for work in measured.setting.works:
+        if not any(row.arm in ARMS for row in _of(measured.results, work)):
+            continue
+        show_table(*arms_table(measured, work))
+        show_table(*formats_table(measured, work))
+    show_table(*sweep_table(measured))
+
+
+def describe(setting: Setting) -> str:
+    """Say what ran on what."""
+    lines = [
+        f"Model {setting.model}, {setting.threads} threads, {setting.processor}.",
+        *(
+            f"{name}: {', '.join(f'{package} {version}' for package, version in versions.items())}."
+            for name, versions in setting.versions.items()
+        ),
+        *(
+            f"`{name}`: {size.cases} cases, {size.prompt_tokens} prompt tokens, {size.distinct_tokens} where shared "
+            "prefixes are counted once."
+            for name, size in setting.works.items()
+        ),
+    ]
+    return "\n".join(f"- {line}" for line in lines)
+
+
+def best_batch_size(results: Sequence[Result], work: str) -> int:
+    """Return the batch size at which lm-eval's baseline took least, by the mean of what the sweep has."""
+    seconds = _sweep_seconds(results, work)
+    return min(seconds, key=lambda size: seconds[size])
+
+
+def arms_table(measured: Measured, work: str) -> tuple[str, list[str], list[list[str]]]:
+    """Return title, head and rows: seconds of each arm, all formats together."""
+    formats, rows = measured.setting.formats, _of(measured.results, work)
+    batch = best_batch_size(measured.results, work)
+    title = (
+        f"**`{work}`**: seconds of answering by format (medians of rounds), all formats together, and the processes "
+        f"from start to end; lm-eval at batch size {batch}, the best in {formats[0]}"
+    )
+    head = ["arm", "rounds", *formats, "answering, all", "to lm-eval", "wall", "to lm-eval"]
+    return title, head, [_arm_row(rows, arm, formats) for arm in ARMS]
+
+
+def _arm_row(rows: Sequence[Result], arm: str, formats: Sequence[str]) -> list[str]:
+    found = [row for row in rows if row.arm == arm]
+    each = [_seconds([row.parts[name].answer_s for row in found]) for name in formats]
+    totals = [_seconds([figure(row) for row in found]) for figure in (_answering, _wall)]
+    ratios = [_ratio(rows, arm, LM_EVAL, figure) for figure in (_answering, _wall)]
+    return [arm, str(len(found)), *each, totals[0], ratios[0], totals[1], ratios[1]]
+
+
+def formats_table(measured: Measured, work: str) -> tuple[str, list[str], list[list[str]]]:
+    """Return title, head and rows: each format alone, and what its pilot found."""
+    rows = _of(measured.results, work)
+    title = (
+        f"**`{work}`**, each format: seconds of answering, the pilot's included; answers that are lm-eval's very "
+        "texts; and the pilot of the last round of `replay`"
+    )
+    head = [
+        "format", LM_EVAL, "plain", "replay", "plain to lm-eval", "replay to lm-eval", "replay to plain",
+        "texts as lm-eval", "pilot: same", "agreed positions", "pilot: plain, replay, again, s", "choice",
+    ]  # fmt: skip
+    return title, head, [_format_row(rows, name) for name in measured.setting.formats]
+
+
+def _format_row(rows: Sequence[Result], name: str) -> list[str]:
+    parts = {arm: [row.parts[name] for row in rows if row.arm == arm] for arm in ARMS}
+
+    def answering(row: Result) -> float:
+        return row.parts[name].answer_s
+
+    seconds = [_seconds([part.answer_s for part in parts[arm]]) for arm in (LM_EVAL, "plain", "replay")]
+    pairs = (("plain", LM_EVAL), ("replay", LM_EVAL), ("replay", "plain"))
+    ratios = [_ratio(rows, arm, other, answering) for arm, other in pairs]
+    return [name, *seconds, *ratios, _same_texts(parts), *_pilot_cells(parts["replay"]), _choices(parts["replay"])]
+
+
+def _same_texts(parts: dict[str, list[Part]]) -> str:
+    if not parts[LM_EVAL] or not parts["plain"]:
+        return UNKNOWN
+    one, other = parts[LM_EVAL][0].texts, parts["plain"][0].texts
+    return f"{sum(map(str.__eq__, one, other))} of {len(one)}"
+
+
+def _pilot_cells(parts: Sequence[Part]) -> list[str]:
+    last = parts[-1] if parts else None
+    found = last.replay.pilot if last and last.replay else None
+    if last is None or found is None or last.pilot is None:
+        return [UNKNOWN] * 3
+    times = last.pilot
+    agreed = percent(found.agreed_positions / found.positions if found.positions else None)
+    taken = f"{times.plain_s:.1f}, {times.follow_s + times.replay_s:.1f}, {times.again_s:.1f}"
+    return [f"{found.same} of {found.n_cases}", agreed, taken]
+
+
+def _choices(parts: Sequence[Part]) -> str:
+    """Return what was chosen and why; with how many rounds where they differ."""
+    found = Counter(f"{part.replay.chosen}: {part.replay.why}" for part in parts if part.replay)
+    if len(found) < 2:
+        return next(iter(found), UNKNOWN)
+    return "; ".join(f"{choice} ({n} of {len(parts)})" for choice, n in found.items())
+
+
+def sweep_table(measured: Measured) -> tuple[str, list[str], list[list[str]]]:
+    """Return title, head and rows: lm-eval's baseline by batch size."""
+    works = list(measured.setting.works)
+    seconds = {work: _sweep_seconds(measured.results, work) for work in works}
+    sizes = sorted({size for found in seconds.values() for size in found})
+    rows = [
+        [str(size), *(f"{seconds[work][size]:.1f}" if size in seconds[work] else UNKNOWN for work in works)]
+        for size in sizes
+    ]
+    title = f"lm-eval in {measured.setting.formats[0]} by batch size: seconds of answering, mean of a sweep up and down"
+    automatic = [AUTO, *(_automatic(_of(measured.results, work)) for work in works)]
+    return title, ["batch size", *works], [*rows, automatic]
+
+
+def _automatic(rows: Sequence[Result]) -> str:
+    found = [row for row in rows if row.arm == AUTO]
+    if not found:
+        return UNKNOWN
+    if found[0].failure:
+        return found[0].failure
+    part = next(iter(found[0].parts.values()))
+    return f"{part.answer_s:.1f}, at {part.batch_size}"
+
+
+def _sweep_seconds(results: Sequence[Result], work: str) -> dict[int, float]:
+    """Return the mean seconds of answering by batch size."""
+    found: dict[int, list[float]] = {}
+    for row in _of(results, work):
+        if row.arm == SWEEP and row.batch_size is not None:
+            found.setdefault(row.batch_size, []).append(_answering(row))
+    return {size: sum(taken) / len(taken) for size, taken in found.items()}
+
+
+def _of(results: Sequence[Result], work: str) -> list[Result]:
+    return [row for row in results if row.work == work]
+
+
+def _answering(row: Result) -> float:
+    return sum(part.answer_s for part in row.parts.values())
+
+
+def _wall(row: Result) -> float:
+    return row.wall_s
+
+
+def _seconds(values: Sequence[float]) -> str:
+    return f"{median(values):.1f}" if values else UNKNOWN
+
+
+def _ratio(rows: Sequence[Result], arm: str, other: str, figure: Figure) -> str:
+    """Return the median over rounds of an arm's figure to another's of the same round."""
+    below = {row.round: figure(row) for row in rows if row.arm == other}
+    ratios = [figure(row) / below[row.round] for row in rows if row.arm == arm and row.round in below]
+    return f"{median(ratios):.2f}" if ratios else UNKNOWN
