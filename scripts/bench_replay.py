@@ -11,7 +11,7 @@ PATH is an interpreter of its own, made with the versions that qeval runs with:
 
 Two sets of cases: `short` prompts, and `shared`, several questions about each document. Both harnesses read the same
 token ids, decode greedily, with the same limits, threads and thread settings. lm-eval runs at the batch size that is
-best for a set in fp32, by a sweep up and down; qeval plans its own. Arms take turns, in reverse order every second
+best for a set in fp32, by a sweep; qeval plans its own. Arms take turns, in reverse order every second
 round. Each result is a line of FILE: the same command goes on where it was cut, and prints Markdown when all is there.
 """
 
@@ -98,12 +98,11 @@ def _size(work: Work) -> WorkSize:
 
 
 def _swept(work: Work, formats: tuple[str, ...], machine: Machine, done: list[Result]) -> Iterator[Result]:
-    """Yield lm-eval's baseline at each batch size, up and down, then `auto`."""
+    """Yield lm-eval's baseline at each batch size, then `auto`."""
     there = {result.key for result in done}
-    for turn, sizes in enumerate((BATCH_SIZES, BATCH_SIZES[::-1])):
-        for size in sizes:
-            if (work.name, SWEEP, turn, size) not in there:
-                yield run_lm_eval(work, formats[:1], machine, arm=SWEEP, batch_size=size, turn=turn)
+    for size in BATCH_SIZES:
+        if (work.name, SWEEP, 0, size) not in there:
+            yield run_lm_eval(work, formats[:1], machine, arm=SWEEP, batch_size=size, turn=0)
     if (work.name, AUTO, 0, None) not in there:
         yield run_lm_eval(work, formats[:1], machine, arm=AUTO, batch_size=None, turn=0)
 

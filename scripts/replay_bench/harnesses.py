@@ -22,7 +22,7 @@ from scripts.replay_bench.results import AUTO, LM_EVAL, QEVAL_ARMS, Part, Result
 from scripts.replay_bench.work import Work
 
 ARM_FILE = Path(__file__).with_name("lm_eval_arm.py")
-AUTO_LIMIT_S = 300.0
+AUTO_LIMIT_S = 120.0
 PACKAGES = ("lm_eval", "torch", "transformers", "accelerate", "bitsandbytes", "optimum-quanto")
 DECODING: dict[str, dict[str, Any]] = dict(
     zip(
