@@ -16,9 +16,13 @@ def check_decoding(file: PlanFile) -> None:
     """Refuse decoding that means nothing, or that the plan's engine does not have.
 
     Raises:
-        UsageError: several samples of a greedy answer, repeats of sampled ones, a temperature near 0, or a head rule
-            or a temperature for an engine that computes no logits.
+        UsageError: several samples of a greedy answer, repeats of sampled ones, replay of either, a temperature near 0,
+            or a head rule or a temperature for an engine that computes no logits.
     """
+    if file.decode == "replay" and (file.temperature or file.engine == "scripted"):
+        raise UsageError(
+            "decode replay: only a model's greedy answers can be replayed, not sampled or scripted ones. Leave `decode` out."
+        )
     if file.engine == "scripted" and file.head != "model":
         raise UsageError(f"head {file.head} needs a model; the scripted engine has no output head. Leave `head` out.")
     if file.engine == "scripted" and file.temperature:

@@ -30,7 +30,7 @@ DECODING: dict[str, dict[str, Any]] = dict(
         (
             {"decode": "plain", "fidelity": False},
             {"decode": "auto", "fidelity": False},
-            {"decode": "auto", "fidelity": True},
+            {"decode": "replay", "fidelity": False},
         ),
         strict=True,
     )

@@ -13,7 +13,8 @@ from qeval.strict import Strict, validate
 LM_EVAL = "lm-eval"
 SWEEP = "sweep"
 AUTO = "auto"
-QEVAL_ARMS = ("plain", "replay", "replay and fidelity")
+PILOTED, REPLAYED = "replay where a pilot chose it", "replay throughout"
+QEVAL_ARMS = ("plain", PILOTED, REPLAYED)
 
 
 class WorkSize(Strict):

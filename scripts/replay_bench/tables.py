@@ -8,7 +8,18 @@ from statistics import median
 
 from qeval.units import UNKNOWN, percent
 from scripts.characteristics.tables import show as show_table
-from scripts.replay_bench.results import AUTO, LM_EVAL, QEVAL_ARMS, SWEEP, Measured, Part, Result, Setting
+from scripts.replay_bench.results import (
+    AUTO,
+    LM_EVAL,
+    PILOTED,
+    QEVAL_ARMS,
+    REPLAYED,
+    SWEEP,
+    Measured,
+    Part,
+    Result,
+    Setting,
+)
 
 ARMS = (LM_EVAL, *QEVAL_ARMS)
 Figure = Callable[[Result], float]
@@ -72,8 +83,8 @@ def formats_table(measured: Measured, work: str) -> tuple[str, list[str], list[l
     """Return title, head and rows: each format alone, and what its pilot found."""
     rows = _of(measured.results, work)
     title = (
-        f"**`{work}`**, each format: seconds of answering, the pilot's included; answers that are lm-eval's very "
-        "texts; and the pilot of the last round of `replay`"
+        f"**`{work}`**, each format: seconds of answering, with replay throughout; answers that are lm-eval's very "
+        "texts; and the pilot of the last round"
     )
     head = [
         "format", LM_EVAL, "plain", "replay", "plain to lm-eval", "replay to lm-eval", "replay to plain",
@@ -88,10 +99,10 @@ def _format_row(rows: Sequence[Result], name: str) -> list[str]:
     def answering(row: Result) -> float:
         return row.parts[name].answer_s
 
-    seconds = [_seconds([part.answer_s for part in parts[arm]]) for arm in (LM_EVAL, "plain", "replay")]
-    pairs = (("plain", LM_EVAL), ("replay", LM_EVAL), ("replay", "plain"))
+    seconds = [_seconds([part.answer_s for part in parts[arm]]) for arm in (LM_EVAL, "plain", REPLAYED)]
+    pairs = (("plain", LM_EVAL), (REPLAYED, LM_EVAL), (REPLAYED, "plain"))
     ratios = [_ratio(rows, arm, other, answering) for arm, other in pairs]
-    return [name, *seconds, *ratios, _same_texts(parts), *_pilot_cells(parts["replay"]), _choices(parts["replay"])]
+    return [name, *seconds, *ratios, _same_texts(parts), *_pilot_cells(parts[PILOTED]), _choices(parts[PILOTED])]
 
 
 def _same_texts(parts: dict[str, list[Part]]) -> str:
@@ -129,7 +140,7 @@ def sweep_table(measured: Measured) -> tuple[str, list[str], list[list[str]]]:
         [str(size), *(f"{seconds[work][size]:.1f}" if size in seconds[work] else UNKNOWN for work in works)]
         for size in sizes
     ]
-    title = f"lm-eval in {measured.setting.formats[0]} by batch size: seconds of answering, mean of a sweep up and down"
+    title = f"lm-eval in {measured.setting.formats[0]} by batch size: seconds of answering"
     automatic = [AUTO, *(_automatic(_of(measured.results, work)) for work in works)]
     return title, ["batch size", *works], [*rows, automatic]
 

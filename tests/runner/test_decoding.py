@@ -47,6 +47,8 @@ def run(task: Task) -> Record:
     [
         ({"engine": "scripted", "head": "fp32"}, "the scripted engine has no output head"),
         ({"engine": "scripted", "temperature": 0.7}, "the scripted engine reads its answers"),
+        ({"engine": "scripted", "decode": "replay"}, "only a model's greedy answers can be replayed"),
+        ({"temperature": 0.7, "decode": "replay"}, "only a model's greedy answers can be replayed"),
         ({"samples": 2}, "greedy answers are all alike. Set a temperature above 0"),
         ({"temperature": 0.7, "repeats": 2}, "samples are their repeats"),
         ({"reverse_kl": True, "fidelity": False}, "reverse_kl is a part of fidelity, which is off"),

@@ -5,7 +5,20 @@ import pytest
 from qeval.errors import UsageError
 from qeval.record import PilotTimes, Replay, ReplayPilot
 from qeval.suites.load import load_suite
-from scripts.replay_bench.results import AUTO, LM_EVAL, SWEEP, Part, Result, Setting, WorkSize, append, begin, load
+from scripts.replay_bench.results import (
+    AUTO,
+    LM_EVAL,
+    PILOTED,
+    REPLAYED,
+    SWEEP,
+    Part,
+    Result,
+    Setting,
+    WorkSize,
+    append,
+    begin,
+    load,
+)
 from scripts.replay_bench.tables import arms_table, best_batch_size, formats_table, show, sweep_table
 from scripts.replay_bench.work import SHORT_PROMPT, shared_cases, short_cases
 
@@ -44,12 +57,15 @@ ROUNDS = [
     result(LM_EVAL, 1, part(20), part(60, ("a", "c")), batch_size=8),
     result("plain", 0, part(5, ("a", "c")), part(15)),
     result("plain", 1, part(5), part(35)),
-    result("replay", 0, part(5), replayed(10, "plain", "slow")),
-    result("replay", 1, part(5), replayed(12, "replay", "less time")),
+    result(PILOTED, 0, part(5), replayed(10, "plain", "slow")),
+    result(PILOTED, 1, part(5), replayed(12, "replay", "less time")),
+    result(REPLAYED, 0, part(5), part(7)),
+    result(REPLAYED, 1, part(5), part(8)),
 ]
 
 
 def measured(tmp_path, results):
+    tmp_path.mkdir(exist_ok=True)
     path = tmp_path / "results.jsonl"
     begin(path, SETTING)
     for row in results:
@@ -62,7 +78,7 @@ def cells(table, row):
     return dict(zip(head, next(cells for cells in rows if cells[0] == row), strict=True))
 
 
-def test_the_best_batch_size_is_that_of_the_mean_of_both_sweeps():
+def test_the_best_batch_size_is_that_of_the_mean_of_all_sweeps():
     assert best_batch_size(SWEPT, "short") == 8
 
 
@@ -70,13 +86,19 @@ def test_totals_are_medians_and_ratios_are_taken_within_a_round(tmp_path):
     _, head, rows = arms_table(measured(tmp_path, [*SWEPT, *ROUNDS]), "short")
     assert head == ["arm", "rounds", "fp32", "nf4", "answering, all", "to lm-eval", "wall", "to lm-eval"]
     assert rows[1] == ["plain", "2", "5.0", "25.0", "30.0", "0.50", "150.0", "1.00"]
-    assert rows[3] == ["replay and fidelity", "0", *["n/a"] * 6]
+    assert rows[2][:5] == [PILOTED, "2", "5.0", "11.0", "16.0"]
+    assert [row[0] for row in arms_table(measured(tmp_path / "none", []), "short")[2]] == [
+        LM_EVAL,
+        "plain",
+        PILOTED,
+        REPLAYED,
+    ]
 
 
 def test_a_format_shows_its_pilot_and_how_often_each_choice_was_made(tmp_path):
     found = cells(formats_table(measured(tmp_path, [*SWEPT, *ROUNDS]), "short"), "nf4")
-    assert found["replay to lm-eval"] == f"{(10 / 30 + 12 / 60) / 2:.2f}"
-    assert found["replay to plain"] == f"{(10 / 15 + 12 / 35) / 2:.2f}"
+    assert found["replay to lm-eval"] == f"{(7 / 30 + 8 / 60) / 2:.2f}"
+    assert found["replay to plain"] == f"{(7 / 15 + 8 / 35) / 2:.2f}"
     assert (found["pilot: same"], found["agreed positions"]) == ("30 of 32", "25.0 %")
     assert found["pilot: plain, replay, again, s"] == "9.0, 3.0, 4.0"
     assert found["choice"] == "plain: slow (1 of 2); replay: less time (1 of 2)"
