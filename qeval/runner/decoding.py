@@ -21,7 +21,7 @@ def check_decoding(file: PlanFile) -> None:
     """
     if file.decode == "replay" and (file.temperature or file.engine == "scripted"):
         raise UsageError(
-            "decode replay: only a model's greedy answers can be replayed, not sampled or scripted ones. Leave `decode` out."
+            "decode replay: only a model's greedy answers can be replayed, not sampled or scripted ones. Leave it out."
         )
     if file.engine == "scripted" and file.head != "model":
         raise UsageError(f"head {file.head} needs a model; the scripted engine has no output head. Leave `head` out.")
