@@ -135,6 +135,8 @@ class Stopping(Strict):
 class ReplayPilot(Strict):
     """One batch answered in both ways: does replay give what plain decoding gives?"""
 
+    batch: int
+    """Its number."""
     n_cases: int
     same: int
     """Cases whose replay has the very tokens of plain decoding."""
@@ -151,7 +153,7 @@ class ReplayPilot(Strict):
     again_alone: int = 0
     """Of these, those that only the other batches changed."""
     p_value: float | None = None
-    """One-sided sign test of the two counts before: replay changes more than other batches do."""
+    """One-sided sign test of these two: replay changes more than other batches do; None where both are 0."""
 
 
 class Replay(Strict):

@@ -30,11 +30,18 @@ class Row(NamedTuple):
     own: int
     agreed: int
     """Tokens of the baseline's answer before the first that differs."""
+    ends: bool
+    """Whether an end token follows its answer: one step more."""
+
+    @property
+    def steps(self) -> int:
+        """Steps of plain decoding."""
+        return self.own + self.ends
 
     @property
     def left(self) -> int:
-        """Tokens that replay decodes; none where all agree."""
-        return 0 if self.agreed == self.own == self.baseline else self.own - self.agreed + 1
+        """Steps that replay takes; none where all agree."""
+        return 0 if self.agreed == self.own == self.baseline else self.steps - self.agreed
 
 
 class Traffic(NamedTuple):
@@ -56,7 +63,7 @@ def _row(theirs: Outcome, own: Outcome) -> Row:
     pairs = zip(theirs.token_ids, own.token_ids, strict=False)
     shared = min(len(theirs.token_ids), len(own.token_ids))
     agreed = next((at for at, (one, other) in enumerate(pairs) if one != other), shared)
-    return Row(own.prompt_tokens or 0, len(theirs.token_ids), len(own.token_ids), agreed)
+    return Row(own.prompt_tokens or 0, len(theirs.token_ids), len(own.token_ids), agreed, own.finish == "stop")
 
 
 def traffic(rows: Sequence[Row], weights: int, token: int) -> Traffic:
@@ -70,7 +77,7 @@ def traffic(rows: Sequence[Row], weights: int, token: int) -> Traffic:
     going = [row for row in rows if row.left]
     follow = weights + token * sum(row.prompt + row.baseline for row in rows)
     rest = steps(max((row.left for row in going), default=0), [row.prompt + row.agreed for row in going])
-    return Traffic(weights + token * sum(prompts), steps(max(row.own for row in rows) + 1, prompts), follow + rest)
+    return Traffic(weights + token * sum(prompts), steps(max(row.steps for row in rows), prompts), follow + rest)
 
 
 def token_bytes(model: Path, width: int) -> int:
@@ -95,7 +102,7 @@ def table(run: Path, batches: Sequence[int]) -> Iterator[str]:
         if name == first or record.header.proof is None:
             continue
         rows = rows_of(records[first], record)
-        token = token_bytes(model.path, 2 if "bf16" in name else 4)
+        token = token_bytes(model.path, 2 if record.header.format.startswith(("bf16", "fp16")) else 4)
         share = sum(row.agreed for row in rows) / sum(row.baseline for row in rows)
         cells = []
         for size in batches:

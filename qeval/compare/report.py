@@ -187,7 +187,7 @@ class VariantSummary(Strict):
     tokens_per_s: float | None
     replay: Replay | None = None
     """How its first answers were found; None where there was nothing to replay."""
-    pilot: PilotTimes | None = None
+    pilot_times: PilotTimes | None = None
     split_batches: int = 0
     """Batches that were answered in parts, since they did not fit in memory."""
     prompt_tokens: int

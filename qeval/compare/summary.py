@@ -24,7 +24,7 @@ def summarise(record: Record) -> VariantSummary:
         run_s=measured.run_s,
         tokens_per_s=measured.tokens_per_s,
         replay=header.replay,
-        pilot=measured.pilot,
+        pilot_times=measured.pilot,
         split_batches=measured.split_batches,
         prompt_tokens=measured.prompt_tokens,
         generated_tokens=measured.generated_tokens,

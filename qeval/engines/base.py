@@ -70,8 +70,6 @@ class Generation(NamedTuple):
 class Reading(Protocol):
     """A batch whose prompts were read and are not yet answered; it stays so whatever is done with it."""
 
-    can_replay: bool
-    """Whether what was read can be kept, cut and moved row by row."""
     followed: bool
     """Whether answers were followed."""
 
@@ -94,6 +92,8 @@ class Engine(Protocol):
     rendering: Rendering
     context_tokens: int | None
     """Longest prompt plus answer the variant can hold; None where unknown."""
+    can_replay: bool
+    """Whether what was read can be cut and moved row by row, so that answers can be replayed."""
 
     def render(self, suite: str, case: Case) -> Prompt:
         """Turn a case into the prompt the model reads."""

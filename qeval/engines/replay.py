@@ -32,7 +32,6 @@ class BatchReading:
         self._model, self._prefill, self._decoder, self._read, self._cases = model, prefill, decoder, read, cases
         self._answers: Sequence[Answer | None] = [None] * len(cases)
         self._states: list[torch.Tensor] = []
-        self.can_replay = read.cache is not None
         self.followed = False
 
     def follow(self, answers: Sequence[Answer | None]) -> list[torch.Tensor]:
@@ -41,30 +40,46 @@ class BatchReading:
         self._answers, self.followed = answers, True
         return self._states
 
+    def forget(self) -> None:
+        """Leave nothing of what was followed: a broken number behind the end would break the rows that read over it."""
+        if not self.followed or self._read.cache is None:
+            return
+        end = self._read.ids.shape[1] - 1
+        for layer in self._read.cache.layers:
+            for values in (layer.keys, layer.values):
+                values[:, :, end:].zero_()
+
     def replay(self, on_step: OnStep) -> list[Generation]:
         """Answer the prompts along what was followed last: as far as each choice is the same, and decode from there."""
         import torch
 
+        if self._read.cache is None:
+            # Prompts of one token: nothing was read that could be moved.
+            return [self._decoder.generation(row) for row in self._decoder.decode(self._read, self._cases, on_step)]
         with torch.no_grad():
             agreed = agreed_positions(
                 self._model.get_output_embeddings(), self._states, self._answers, self._decoder.end_ids
             )
-        rows: dict[int, RowResult] = {}
-        begun: dict[int, tuple[int, ...]] = {}
-        for row, (answer, positions) in enumerate(zip(self._answers, agreed, strict=True)):
-            tokens = answer.tokens[:positions] if answer else ()
-            ended = self._decoder.end_of(tokens, self._cases[row], by_token=positions > len(tokens))
-            if ended is None:
-                begun[row] = tokens
-            else:
-                rows[row] = RowResult(list(tokens), ended, None)
-        on_step(sum(map(len, (*begun.values(), *(row.token_ids for row in rows.values())))))
-        if begun:
-            cases = [self._cases[row] for row in begun]
-            read = self._realigned(begun)
-            decoded = self._decoder.decode(read, cases, on_step, list(begun.values()))
-            rows.update(zip(begun, decoded, strict=True))
-        return [self._decoder.generation(rows[row]) for row in range(len(self._cases))]
+        begun = {
+            row: answer.tokens[:n] if answer else ()
+            for row, (answer, n) in enumerate(zip(self._answers, agreed, strict=True))
+        }
+        rows = {row: self._ended(row, tokens, agreed[row]) for row, tokens in begun.items()}
+        on_step(sum(len(begun[row] if found is None else found.token_ids) for row, found in rows.items()))
+        going = {row: begun[row] for row, found in rows.items() if found is None}
+        if going:
+            cases = [self._cases[row] for row in going]
+            decoded = self._decoder.decode(self._realigned(going), cases, on_step, list(going.values()))
+            rows.update(zip(going, decoded, strict=True))
+        return [self._decoder.generation(found) for found in rows.values() if found is not None]
+
+    def _ended(self, row: int, tokens: Sequence[int], agreed: int) -> RowResult | None:
+        """Return a row whose answer is complete with what agrees, None where it goes on."""
+        # The other variant may go on behind a token that ends this one's answers.
+        end = next((at for at, token in enumerate(tokens) if token in self._decoder.end_ids), None)
+        tokens = tokens[:end]
+        ended = self._decoder.end_of(tokens, self._cases[row], by_token=end is not None or agreed > len(tokens))
+        return None if ended is None else RowResult(list(tokens), ended, None)
 
     def _realigned(self, begun: dict[int, tuple[int, ...]]) -> Read:
         """Return some rows, with the tokens their answers begin with, as a batch of its own."""

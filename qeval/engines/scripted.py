@@ -97,6 +97,7 @@ class ScriptedEngine:
     level: ComparabilityLevel = "token_ids"
     rendering = Rendering(template="none", tools="none", system_folded=False)
     context_tokens: int | None = None
+    can_replay = False
 
     def __init__(self, script: Script, variant: str) -> None:
         """Choose the variant's part of the script.

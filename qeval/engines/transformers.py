@@ -47,7 +47,7 @@ class TransformersEngine:
         self._decoder = Decoder(self._model, tokenizer, end_ids, pad_id, temperature, keep_states=keep_states)
         self._renderer: Renderer = probe(tokenizer, end_ids, tokenizer.convert_ids_to_tokens(pad_id))
         self.rendering: Rendering = self._renderer.rendering
-        self._full_attention = _attends_to_everything(model)
+        self.can_replay = _attends_to_everything(model)
         self._token_bytes = _cache_token_bytes(model)
         self.context_tokens: int | None = getattr(model.config.get_text_config(), "max_position_embeddings", None)
 
@@ -84,8 +84,8 @@ class TransformersEngine:
             read = self._read(prompts)
             cases = [prompt.case for prompt in prompts]
             if on_read is not None:
-                reading = BatchReading(self._model, self._prefill, self._decoder, read, cases)
-                answers = on_read(reading)
+                self._wait()
+                answers = self._handed_out(read, cases, on_read)
                 if answers is not None:
                     return answers
             rows = self._decoder.decode(read, cases, on_step)
@@ -95,6 +95,21 @@ class TransformersEngine:
             return [Generation(status="out_of_memory", detail=f"batch of {len(prompts)}: {error}") for _ in prompts]
         return [self._decoder.generation(row) for row in rows]
 
+    def _handed_out(self, read: Read, cases: Sequence[Case], on_read: OnRead) -> list[Generation] | None:
+        """Hand out what was read; where it is to be decoded plainly, leave nothing of what was followed."""
+        reading = BatchReading(self._model, self._prefill, self._decoder, read, cases)
+        answers = on_read(reading)
+        if answers is None:
+            reading.forget()
+        return answers
+
+    def _wait(self) -> None:
+        """Let the reading end, so that whoever times what follows does not time it."""
+        import torch
+
+        if self._device.startswith("cuda"):
+            torch.cuda.synchronize()
+
     def batch_mates(self, seed: int) -> float | None:
         """Run the batch-mate test on seeded token ids; None where logits are not finite."""
         return largest_move(self._model, self._device, seed)
@@ -103,7 +118,7 @@ class TransformersEngine:
         """Pad the prompts, and read all but the last token of each into a cache where the model allows it."""
         rows = [prompt.token_ids for prompt in prompts]
         cache = None
-        if self._full_attention:
+        if self.can_replay:
             # generate() reads the last token: the answer follows from its logits.
             room = 1 + max(prompt.case.max_new_tokens for prompt in prompts)
             tenants = [prompt.case.tenant for prompt in prompts]

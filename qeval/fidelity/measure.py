@@ -18,7 +18,7 @@ from qeval.fidelity.output_head import OutputHead, head_of, load_head, save_head
 from qeval.fidelity.reference import Key, answer_to, answers_digest, answers_of, places_of
 from qeval.fidelity.score import Item, Place, Words, reconstruction_kl, score
 from qeval.fidelity.states import StateStore, stored
-from qeval.record import FidelityInfo, load_header, load_outcomes
+from qeval.record import RECORD_FILE, FidelityInfo, load_header, load_outcomes
 from qeval.scored import ScoredAnswer
 
 if TYPE_CHECKING:
@@ -106,10 +106,10 @@ class Measure:
                 raise
             return [ScoredAnswer(**_where(run, prompt), fault="out_of_memory") for prompt in run.prompts]
         if run.repeat == 0:
-            # Only what its own noise floor is measured by; cloned, since a view would keep the states of all.
+            # Only what its own noise floor is measured by, off the device and apart from the states of all.
             for prompt, found in zip(run.prompts, states, strict=True):
                 if self._is_again(prompt):
-                    self._followed[_key(prompt)] = found.clone()
+                    self._followed[_key(prompt)] = stored(found).cpu().clone()
         return scored
 
     def on_answered(self, run: Run, generations: Sequence[Generation]) -> None:
@@ -165,6 +165,8 @@ class Measure:
 
 
 def _stored(baseline: Path, tokenizer_hash: str | None) -> _Stored:
+    if not (baseline / RECORD_FILE).exists():
+        raise VariantFailed("the baseline has no record")
     store, header = StateStore(baseline), load_header(baseline)
     if header.fidelity is None or not store.head.exists():
         raise VariantFailed("the baseline kept no hidden states")

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from qeval.compare.report import Report, VariantSummary
-from qeval.record import Replay
-from qeval.units import duration, percent
+from qeval.record import PilotTimes, ReplayPilot
+from qeval.units import duration, p_value, percent
 
 REPLAYED = "answered along the baseline's answers as far as it agrees (replay), so it has no speed of its own"
 
@@ -25,21 +25,23 @@ def _replay(variant: VariantSummary) -> Iterator[str]:
     if replay is None or (replay.chosen == "plain" and replay.why == "as asked"):
         return
     yield f"{REPLAYED if replay.chosen == 'replay' else 'decoded plainly, not replayed'}: {replay.why}"
-    yield from _pilot(replay, variant)
+    if replay.pilot is not None:
+        yield from _pilot(replay.pilot, variant.pilot_times)
 
 
-def _pilot(replay: Replay, variant: VariantSummary) -> Iterator[str]:
-    pilot, times = replay.pilot, variant.pilot
-    if pilot is None or times is None:
-        return
-    took, plain = duration(times.follow_s + times.replay_s), duration(times.plain_s)
+def _pilot(pilot: ReplayPilot, times: PilotTimes | None) -> Iterator[str]:
+    if times is not None:
+        yield f"pilot: {duration(times.follow_s + times.replay_s)} instead of {duration(times.plain_s)}"
     share = percent(pilot.agreed_positions / pilot.positions if pilot.positions else None)
     yield (
-        f"pilot: {took} instead of {plain}, agreeing with {share} of the tokens; the same tokens as plain decoding in "
-        f"{pilot.same} of {pilot.n_cases} cases"
+        f"it agrees with {share} of the baseline's tokens up to where each answer first differs, and has the tokens of "
+        f"plain decoding in {pilot.same} of {pilot.n_cases} cases"
     )
     if pilot.n_again:
-        yield f"plain decoding in other batches: the same in {pilot.again_same} of {pilot.n_again}"
+        yield (
+            f"of {pilot.n_again} cases that plain decoding answered in other batches too, replay alone changed "
+            f"{pilot.replay_alone} and the other batches alone {pilot.again_alone} (p {p_value(pilot.p_value)})"
+        )
 
 
 def _split(variant: VariantSummary) -> Iterator[str]:

@@ -39,7 +39,7 @@ from qeval.runner.laps import Lap, Sizes, plan_laps
 from qeval.runner.loading import Loaded, load
 from qeval.runner.outcomes import BatchAnswers, Beside, answer_batch
 from qeval.runner.prompts import is_too_long, prompt_of
-from qeval.runner.replaying import BatchReplay, replaying_for
+from qeval.runner.replaying import BatchReplay, Replaying, replaying_for
 from qeval.runner.resume import Kept, check_same_identity, keep_whole_batches
 from qeval.runner.scoring import BatchScoring
 from qeval.runner.task import Advanced, Planned, Said, Stage, Task
@@ -73,13 +73,9 @@ def run_task(task: Task, say: Say, ask: Ask, clock: Clock) -> None:
     measure, why_not = _measure(loaded, batches)
     header = _header(task, loaded._replace(notes=(*loaded.notes, *why_not)), batches, stopping, moved)
     kept = _begin(task, header, batches)
-    replaying = replaying_for(task, header.model_copy(update={"replay": kept.replay}))
-    header = header.model_copy(
-        update={
-            "measurements": _continued(kept.measurements, measured),
-            "replay": replaying and replaying.replay,
-        }
-    )
+    header = header.model_copy(update={"measurements": _continued(kept.measurements, measured), "replay": kept.replay})
+    replaying = replaying_for(task, header, batches, loaded.unreplayable)
+    header = header.model_copy(update={"replay": replaying and replaying.choice})
     save_header(task.folder, header)
     say(Planned(sum(len(batch.prompts) for batch in batches), kept.answers))
     say(Stage("answering"))
@@ -87,12 +83,7 @@ def run_task(task: Task, say: Say, ask: Ask, clock: Clock) -> None:
     for number, lap in enumerate(laps):
         for batch in lap.batches:
             if (batch.repeat, batch.number) not in kept.batches:
-                apart = Apart(clock)
-                beside = Beside(
-                    apart,
-                    BatchScoring(measure, batch, task.folder, apart),
-                    BatchReplay(replaying, batch, apart, clock),
-                )
+                beside = _beside(task, batch, measure, replaying, clock)
                 header = _run_batch(task, engine, batch, beside, header, say, clock)
         # After the last lap everything is there, and the whole is compared. A lap after which a further one was
         # begun did not end the run; what is kept of that one is no random share of it.
@@ -103,6 +94,11 @@ def run_task(task: Task, say: Say, ask: Ask, clock: Clock) -> None:
             break
     fidelity = measure.info() if measure else None
     save_header(task.folder, header.model_copy(update={"state": "complete", "fidelity": fidelity}))
+
+
+def _beside(task: Task, batch: Batch, measure: Measure | None, replaying: Replaying | None, clock: Clock) -> Beside:
+    apart = Apart(clock)
+    return Beside(apart, BatchScoring(measure, batch, task.folder, apart), BatchReplay(replaying, batch, apart, clock))
 
 
 _PEAK_WITH_SCORING = "peak memory holds that of measuring fidelity: this system does not let it be told apart"
@@ -145,7 +141,8 @@ def _run_batch(  # noqa: PLR0917 - what a batch needs, handed on
     answers = answer_batch(engine, batch, beside, say)
     if beside.replay.choice != header.replay:
         # Before the outcomes, so that a resumed run finds the choice wherever it finds the pilot whole.
-        header = header.model_copy(update={"replay": beside.replay.choice})
+        pilot = header.measurements.model_copy(update={"pilot": beside.replay.times})
+        header = header.model_copy(update={"replay": beside.replay.choice, "measurements": pilot})
         save_header(task.folder, header)
     append_lines(task.folder / OUTCOMES_FILE, [outcome.model_dump(mode="json") for outcome in answers.outcomes])
     measured = _measured(header, answers, clock() - started, beside)

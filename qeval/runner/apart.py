@@ -25,13 +25,17 @@ class Apart:
         """Leave what the block takes out of the variant's peak memory, not its time."""
         self.peak_before_bytes = highest(self.peak_before_bytes, peak_memory_bytes())
         self.device_peak_before_bytes = highest(self.device_peak_before_bytes, device_peak_memory_bytes())
-        yield
-        forget_peak_memory()
+        try:
+            yield
+        finally:
+            forget_peak_memory()
 
     @contextmanager
     def work(self) -> Iterator[None]:
         """Leave the block out of the variant's time and peak memory."""
         started = self._clock()
-        with self.memory():
-            yield
-        self.seconds += self._clock() - started
+        try:
+            with self.memory():
+                yield
+        finally:
+            self.seconds += self._clock() - started

@@ -70,9 +70,14 @@ def plan_laps(prompts: Sequence[Prompt], fits: Callable[[Prompt], bool], sizes: 
 
 
 def _largest_first(batches: list[Batch]) -> list[Batch]:
-    """Put the batch of most cases first: it is the pilot of replay."""
-    ordered = sorted(batches, key=lambda batch: batch.number != max(batches, key=lambda one: len(one.prompts)).number)
+    """Put the batch with most to decode first: it is the pilot of replay."""
+    largest = max(batches, key=_to_decode, default=None)
+    ordered = sorted(batches, key=lambda batch: batch is not largest)
     return [batch._replace(number=number) for number, batch in enumerate(ordered)]
+
+
+def _to_decode(batch: Batch) -> int:
+    return len(batch.prompts) * max(prompt.case.max_new_tokens for prompt in batch.prompts)
 
 
 def _growing(shares: list[list[Prompt]], again: Mapping[str, int]) -> list[list[Prompt]]:

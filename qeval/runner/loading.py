@@ -4,14 +4,18 @@ from __future__ import annotations
 
 import logging
 from collections.abc import Callable, Collection
-from typing import NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from qeval.engines.base import Engine
-from qeval.errors import UsageError
+from qeval.errors import UsageError, VariantFailed
 from qeval.evidence import ModelInfo, Proof
 from qeval.fidelity.measure import Measure
+from qeval.fidelity.output_head import head_of
 from qeval.fidelity.reference import Key
 from qeval.runner.task import Task
+
+if TYPE_CHECKING:
+    from qeval.engines.transformers import TransformersEngine
 
 Measuring = Callable[[Collection[Key]], Measure]
 """Takes the cases that run again, and returns what measures fidelity."""
@@ -25,6 +29,8 @@ class Loaded(NamedTuple):
     proof: Proof | None = None
     notes: tuple[str, ...] = ()
     measuring: Measuring | None = None
+    unreplayable: str = ""
+    """Why its answers cannot be replayed; empty where they can."""
 
 
 def load(task: Task) -> Loaded:
@@ -69,4 +75,15 @@ def load(task: Task) -> Loaded:
             reverse_kl=task.reverse_kl,
         )
 
-    return Loaded(engine, model, loaded.proof, notes, measuring if task.fidelity else None)
+    why_not = _unreplayable(engine, loaded.model) if task.baseline is not None and task.decode != "plain" else ""
+    return Loaded(engine, model, loaded.proof, notes, measuring if task.fidelity else None, why_not)
+
+
+def _unreplayable(engine: TransformersEngine, model: Any) -> str:  # noqa: ANN401 - transformers is untyped
+    if not engine.can_replay:
+        return "its cache cannot be cut and moved row by row"
+    try:
+        head_of(model)
+    except VariantFailed as error:
+        return str(error)
+    return ""

@@ -2,92 +2,115 @@
 
 The pilot is the first batch. It is decoded plainly, which is what the record keeps, and replayed beside it. Where
 replay takes less time and gives the same tokens, all other first answers are replayed. Where some differ, a part of the
-pilot is decoded plainly once more in other batches: replay must not change more cases than batching does.
+pilot is decoded plainly once more in other batches (`piloting`): replay must not change more cases than batching does.
 """
 
 from __future__ import annotations
 
-import random
 from collections.abc import Callable, Mapping, Sequence
-from typing import Literal
+from typing import Literal, NamedTuple
 
 from qeval.engines.base import Answer, Engine, Generation, OnStep, Prompt, Reading
+from qeval.errors import is_out_of_memory
 from qeval.fidelity.reference import Key, answer_to, answers_of
-from qeval.record import PilotTimes, RecordHeader, Replay, ReplayPilot, load_header, load_outcomes
+from qeval.record import RECORD_FILE, PilotTimes, RecordHeader, Replay, load_header, load_outcomes
 from qeval.runner.apart import Apart
-from qeval.runner.batches import Batch, plan_repeat
-from qeval.runner.fitting import answer_fitting
-from qeval.runner.task import Decode, Task
+from qeval.runner.batches import Batch
+from qeval.runner.piloting import Tried, compare, compare_again, holds
+from qeval.runner.task import Task
 
 FEWEST = 8
 """Cases under which a pilot says nothing."""
-AGAIN = 32
-"""Cases of the pilot that are decoded once more where replay differs, at most."""
-LEVEL = 0.05
-"""Of the test whether replay changes more than batching does."""
-
 
 Kind = Literal["plain", "replay", "pilot"]
 """How a batch is answered; a pilot in both ways."""
 
 
+class Limits(NamedTuple):
+    """What the pilot's further batches are cut by."""
+
+    batch_tokens: int
+    seed: int
+
+
 class Replaying:
     """How the first answers of one candidate are found."""
 
-    def __init__(self, answers: Mapping[Key, Answer], replay: Replay | None, *, batch_tokens: int, seed: int) -> None:
+    def __init__(self, answers: Mapping[Key, Answer], choice: Replay | None, limits: Limits, n_first: int) -> None:
         """Prepare.
 
         Args:
             answers: the baseline's.
-            replay: the choice where it is settled.
-            batch_tokens: of a batch at most.
-            seed: of the choice of cases that the pilot decodes once more.
+            choice: where it is settled.
+            limits: of the pilot's further batches.
+            n_first: first answers of the run.
         """
-        self.answers, self.batch_tokens, self.seed = answers, batch_tokens, seed
-        self.replay = replay
+        self.answers, self.limits, self.n_first = answers, limits, n_first
+        self.choice = choice
         """None until the pilot has been."""
 
     def kind(self, batch: Batch) -> Kind:
         """Return how a batch is answered."""
-        if batch.repeat or (self.replay and self.replay.chosen == "plain"):
+        if batch.repeat or (self.choice and self.choice.chosen == "plain"):
             return "plain"
-        if self.replay is None:
+        if self.choice is None:
             return "pilot"
         # Should the pilot's batch be redone, it is as the pilot left it.
-        return "plain" if self.replay.pilot and batch.number == 0 else "replay"
+        pilot = self.choice.pilot
+        return "plain" if pilot and pilot.batch == batch.number else "replay"
 
 
-def replaying_for(task: Task, header: RecordHeader) -> Replaying | None:
+def replaying_for(task: Task, header: RecordHeader, batches: Sequence[Batch], unreplayable: str) -> Replaying | None:
     """Return what decides for a task's variant; None where there is nothing to replay.
 
     Args:
         task: what is run.
         header: its record's, with the batch-mate test; with the choice where one was made before an interruption.
+        batches: all of the run.
+        unreplayable: why its answers cannot be replayed; empty where they can.
     """
     if task.baseline is None or task.model is None or task.temperature:
         return None
+    first = [len(batch.prompts) for batch in batches if not batch.repeat]
+    answers = {} if task.decode == "plain" else _answers(task, header)
+    choice = header.replay or settled(task, answers, first, mates=header.batch_mates, unreplayable=unreplayable)
+    return Replaying(answers, choice, Limits(task.batch_tokens, task.seed), sum(first))
+
+
+def _answers(task: Task, header: RecordHeader) -> dict[Key, Answer]:
+    """Return the baseline's answers, none where there is no record or its tokens are not this candidate's."""
+    if task.baseline is None or not (task.baseline / RECORD_FILE).exists():
+        return {}
     same_tokens = load_header(task.baseline).model.tokenizer_hash == header.model.tokenizer_hash
-    answers = answers_of(load_outcomes(task.baseline)) if same_tokens else {}
-    choice = header.replay or settled(task.decode, answers, header.batch_mates)
-    return Replaying(answers, choice, batch_tokens=task.batch_tokens, seed=task.seed)
+    return answers_of(load_outcomes(task.baseline)) if same_tokens else {}
 
 
-def settled(asked: Decode, answers: Mapping[Key, Answer], mates: float | None) -> Replay | None:
+def settled(
+    task: Task, answers: Mapping[Key, Answer], first: Sequence[int], *, mates: float | None, unreplayable: str
+) -> Replay | None:
     """Return the choice where no pilot is needed to make it.
 
     Args:
-        asked: what the plan says.
+        task: what is run.
         answers: the baseline's, of which there are none where its tokens are not this candidate's.
+        first: cases of each batch of first answers, in order.
         mates: what the batch-mate test found.
+        unreplayable: why its answers cannot be replayed; empty where they can.
     """
-    if asked == "plain":
+    if task.decode == "plain":
         return Replay(chosen="plain", why="as asked")
     if not answers:
         return Replay(chosen="plain", why="the baseline has no answers in its tokens")
-    if asked == "replay":
+    if unreplayable:
+        return Replay(chosen="plain", why=unreplayable)
+    if task.decode == "replay":
         return Replay(chosen="replay", why="as asked, without a pilot")
     if mates:
         return Replay(chosen="plain", why="its rows depend on their batch mates")
+    if len(first) < 2:
+        return Replay(chosen="plain", why="all cases are one batch, and a pilot would leave nothing to replay")
+    if first[0] < FEWEST:
+        return Replay(chosen="plain", why=f"the first batch has {first[0]} cases, too few for a pilot")
     return None
 
 
@@ -99,42 +122,50 @@ class BatchReplay:
         self._replaying, self._batch, self._apart, self._clock = replaying, batch, apart, clock
         self._kind: Kind = replaying.kind(batch) if replaying else "plain"
         self._replayed: list[Generation] = []
-        self._cannot = False
-        self._left_at = self._follow_s = self._replay_s = 0.0
+        self._plain_from = self._follow_s = self._replay_s = 0.0
         self.times: PilotTimes | None = None
         """What the pilot took, where the batch was one."""
 
     @property
     def choice(self) -> Replay | None:
         """What is chosen by now."""
-        return self._replaying.replay if self._replaying else None
+        return self._replaying.choice if self._replaying else None
 
     def on_read(self, prompts: Sequence[Prompt], reading: Reading, on_step: OnStep) -> list[Generation] | None:
         """Replay the baseline's answers to prompts that were read, or leave them to be decoded."""
         if self._replaying is None or self._kind == "plain":
             return None
-        if not reading.can_replay:
-            self._cannot = True
-            return None
         answers = [answer_to(self._replaying.answers, prompt) for prompt in prompts]
-        if self._kind == "replay":
-            with self._apart.memory():
-                return self._replay(answers, reading, on_step)
-        with self._apart.work():
-            self._replayed += self._replay(answers, reading, lambda tokens: None)
-        self._left_at = self._clock()
+        try:
+            if self._kind == "replay":
+                with self._apart.memory():
+                    return self._replay(answers, reading, on_step)
+            with self._apart.work():
+                self._replayed += self._replay(answers, reading, lambda tokens: None)
+        except (MemoryError, RuntimeError) as error:
+            # Replay holds two caches at once, plain decoding one.
+            if not is_out_of_memory(error):
+                raise
+        self._plain_from = self._clock()
         return None
 
-    def on_answered(self, engine: Engine, plain: Sequence[Generation]) -> None:
-        """Make the choice, where the batch was the pilot or showed that there is none."""
-        if self._replaying is None or self._kind == "plain":
+    def on_answered(self, engine: Engine, plain: Sequence[Generation], parts: int) -> None:
+        """Make the choice, where the batch was the pilot.
+
+        Args:
+            engine: answers some of the cases again.
+            plain: the answers, decoded plainly.
+            parts: in how many parts they came.
+        """
+        if self._replaying is None or self._kind != "pilot":
             return
-        left_s = self._clock() - self._left_at
-        if self._cannot:
-            self._replaying.replay = Replay(chosen="plain", why="its cache cannot be cut and moved row by row")
-        elif self._kind == "pilot":
-            with self._apart.work():
-                self._replaying.replay = self._choice(self._replaying, engine, plain, left_s)
+        plain_s = self._clock() - self._plain_from
+        self.times = PilotTimes(plain_s=plain_s, follow_s=self._follow_s, replay_s=self._replay_s)
+        if parts > 1 or len(self._replayed) < len(plain):
+            self._replaying.choice = Replay(chosen="plain", why="the pilot did not fit in memory at once")
+            return
+        with self._apart.work():
+            self._replaying.choice = self._chosen(self._replaying, engine, plain, self.times)
 
     def _replay(self, answers: Sequence[Answer | None], reading: Reading, on_step: OnStep) -> list[Generation]:
         started = self._clock()
@@ -146,75 +177,22 @@ class BatchReplay:
         self._replay_s += self._clock() - followed
         return replayed
 
-    def _choice(self, replaying: Replaying, engine: Engine, plain: Sequence[Generation], plain_s: float) -> Replay:
+    def _chosen(self, replaying: Replaying, engine: Engine, plain: Sequence[Generation], times: PilotTimes) -> Replay:
         prompts = self._batch.prompts
-        if len(prompts) < FEWEST:
-            return Replay(chosen="plain", why=f"the largest batch has {len(prompts)} cases, too few for a pilot")
-        if len(self._replayed) < len(prompts) or len(plain) < len(prompts):
-            return Replay(chosen="plain", why="the pilot did not fit in memory at once")
-        self.times = PilotTimes(plain_s=plain_s, follow_s=self._follow_s, replay_s=self._replay_s)
-        pilot = self._compared(replaying, plain)
-        if self._follow_s + self._replay_s >= plain_s:
+        tried = Tried(self._batch, [answer_to(replaying.answers, one) for one in prompts], self._replayed, plain)
+        pilot = compare(tried)
+        saved_s = (times.plain_s - times.follow_s - times.replay_s) / len(prompts)
+        if saved_s <= 0:
             return Replay(chosen="plain", why="replay took no less time", pilot=pilot)
         if pilot.same == pilot.n_cases:
             return Replay(chosen="replay", why="less time, and the same tokens in every case", pilot=pilot)
+        if saved_s * (replaying.n_first - len(prompts)) <= times.plain_s:
+            return Replay(chosen="plain", why="replay would save less than trying it further takes", pilot=pilot)
         started = self._clock()
-        pilot = self._compared_again(replaying, engine, plain, pilot)
-        self.times = self.times.model_copy(update={"again_s": self._clock() - started})
-        if pilot.p_value is not None and pilot.p_value <= LEVEL:
-            return Replay(chosen="plain", why="replay changed more cases than other batches do", pilot=pilot)
-        return Replay(chosen="replay", why="less time, and no more cases changed than by other batches", pilot=pilot)
-
-    def _compared(self, replaying: Replaying, plain: Sequence[Generation]) -> ReplayPilot:
-        found = [answer_to(replaying.answers, prompt) for prompt in self._batch.prompts]
-        return ReplayPilot(
-            n_cases=len(plain),
-            same=sum(_same(one, other) for one, other in zip(self._replayed, plain, strict=True)),
-            positions=sum(answer.positions for answer in found if answer),
-            agreed_positions=sum(
-                _agreed(answer, one) for answer, one in zip(found, self._replayed, strict=True) if answer
-            ),
+        pilot = compare_again(tried, pilot, engine, *replaying.limits)
+        self.times = times.model_copy(update={"again_s": self._clock() - started})
+        if not holds(pilot):
+            return Replay(chosen="plain", why="replay changed more cases than other batches did", pilot=pilot)
+        return Replay(
+            chosen="replay", why="less time, and not seen to change more cases than other batches", pilot=pilot
         )
-
-    def _compared_again(
-        self, replaying: Replaying, engine: Engine, plain: Sequence[Generation], pilot: ReplayPilot
-    ) -> ReplayPilot:
-        """Decode some of the cases once more, in two other batches, and test replay against that."""
-        from scipy.stats import binomtest
-
-        chosen = random.Random(replaying.seed).sample(self._batch.prompts, min(AGAIN, len(self._batch.prompts)))
-        again: dict[Key, Generation] = {}
-        # The second repeat's batches are half as large as what they are given.
-        for batch in plan_repeat(chosen, 2, len(chosen), replaying.batch_tokens):
-            again.update(zip(batch.keys, answer_fitting(engine, batch.prompts, lambda tokens: None), strict=True))
-        at = {key: place for place, key in enumerate(self._batch.keys)}
-        changed = [
-            (not _same(self._replayed[at[key]], plain[at[key]]), not _same(other, plain[at[key]]))
-            for key, other in again.items()
-        ]
-        by_replay = sum(one and not other for one, other in changed)
-        by_batching = sum(other and not one for one, other in changed)
-        test = binomtest(by_replay, by_replay + by_batching, alternative="greater") if by_replay + by_batching else None
-        return pilot.model_copy(
-            update={
-                "n_again": len(again),
-                "again_same": sum(not other for _, other in changed),
-                "replay_alone": by_replay,
-                "again_alone": by_batching,
-                "p_value": test and float(test.pvalue),
-            }
-        )
-
-
-def _same(one: Generation, other: Generation) -> bool:
-    return (one.status, one.token_ids, one.finish) == (other.status, other.token_ids, other.finish)
-
-
-def _agreed(answer: Answer, replayed: Generation) -> int:
-    """Return how many positions of an answer come before the first that the variant changed."""
-    paired = zip(answer.tokens, replayed.token_ids, strict=False)
-    shared = next((at for at, (one, other) in enumerate(paired) if one != other), None)
-    if shared is None:
-        shared = min(len(answer.tokens), len(replayed.token_ids))
-    whole = shared == len(answer.tokens) == len(replayed.token_ids)
-    return shared + (whole and answer.ended and replayed.finish == "stop")

@@ -41,9 +41,11 @@ class BatchScoring:
     @contextmanager
     def _work(self) -> Iterator[None]:
         before = self._apart.seconds
-        with self._apart.work():
-            yield
-        self.seconds += self._apart.seconds - before
+        try:
+            with self._apart.work():
+                yield
+        finally:
+            self.seconds += self._apart.seconds - before
 
     def _run(self, prompts: Sequence[Prompt]) -> Run:
         return Run(self._batch.repeat, self._batch.number, prompts)

@@ -129,13 +129,39 @@ def test_a_choice_among_broken_logits_agrees_with_nothing() -> None:
 
 
 def test_a_windowed_cache_cannot_be_replayed_and_says_so() -> None:
-    seen: list[bool] = []
+    assert make_engine(windowed()).can_replay is False
+    assert ENGINE.can_replay is True
+
+
+def test_prompts_of_one_token_are_decoded() -> None:
+    prompts = [prompt("one", [7]), prompt("other", [9])]
+    plain = ENGINE.answer(prompts, quiet)
+    assert replayed(prompts, [own(generation) for generation in plain]) == plain
+
+
+def test_a_token_that_ends_only_this_variants_answers_ends_a_replayed_one() -> None:
+    model = make_model()
+    model.generation_config.eos_token_id = [1, PLAIN[2].token_ids[10]]
+    engine = make_engine(model)
+    plain = engine.answer(PROMPTS, quiet)
+    assert len(plain[2].token_ids) <= 10
+    assert replayed(PROMPTS, [own(generation) for generation in PLAIN], engine) == plain
+
+
+def test_what_was_followed_leaves_nothing_for_plain_decoding_to_read() -> None:
+    model = make_model()
+    engine = make_engine(model)
+    plain = engine.answer([SHORT, LONG], quiet)
+    known = {token for one in plain for token in one.token_ids} | {*SHORT.token_ids, *LONG.token_ids}
+    broken = next(token for token in range(2, 260) if token not in known)
+    with torch.no_grad():
+        model.model.embed_tokens.weight[broken] = float("nan")
 
     def on_read(reading: Reading) -> None:
-        seen.append(reading.can_replay)
+        reading.follow([Answer((broken, broken), ended=False)] * 2)
+        reading.replay(quiet)
 
-    make_engine(windowed()).answer([SHORT, LONG], quiet, on_read)
-    assert seen == [False]
+    assert engine.answer([SHORT, LONG], quiet, on_read) == plain
 
 
 def test_read_apart_gives_the_same_answers_and_shares_nothing(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -12,17 +12,32 @@ from qeval.reporting.terminal import to_text
 from tests.reporting.fake import full_report
 
 PILOT = ReplayPilot(
-    n_cases=40, same=38, positions=800, agreed_positions=600, n_again=32, again_same=29, replay_alone=1, again_alone=2
+    batch=0,
+    n_cases=40,
+    same=38,
+    positions=800,
+    agreed_positions=600,
+    n_again=32,
+    again_same=29,
+    replay_alone=1,
+    again_alone=2,
+    p_value=0.875,
 )
 TIMES = PilotTimes(plain_s=12, follow_s=0.5, replay_s=2.5, again_s=9)
 
 
-def report(choice: DecodeChoice, why: str, pilot: ReplayPilot | None = PILOT, split: int = 0) -> tuple[str, ...]:
+def report(
+    choice: DecodeChoice,
+    why: str,
+    pilot: ReplayPilot | None = PILOT,
+    split: int = 0,
+    times: PilotTimes | None = TIMES,
+) -> tuple[str, ...]:
     whole = full_report()
     candidate = whole.variants[1].model_copy(
         update={
             "replay": Replay(chosen=choice, why=why, pilot=pilot),
-            "pilot": TIMES if pilot else None,
+            "pilot_times": times if pilot else None,
             "split_batches": split,
         }
     )
@@ -41,10 +56,16 @@ def test_a_replayed_candidate_says_what_its_pilot_showed() -> None:
     assert said[0].startswith("answered along the baseline's answers as far as it agrees (replay)")
     assert said[0].endswith("less time, and no more cases changed than by other batches")
     assert said[1:] == (
-        "pilot: 3.0 s instead of 12 s, agreeing with 75.0 % of the tokens",
-        "the same tokens as plain decoding in 38 of 40 cases",
-        "plain decoding in other batches: the same in 29 of 32",
+        "pilot: 3.0 s instead of 12 s",
+        "it agrees with 75.0 % of the baseline's tokens up to where each answer first differs, and has the tokens of "
+        "plain decoding in 38 of 40 cases",
+        "of 32 cases that plain decoding answered in other batches too, replay alone changed 1 and the other batches "
+        "alone 2 (p 0.8750)",
     )
+
+
+def test_counts_stand_without_times_that_were_lost_with_a_killed_process() -> None:
+    assert report("replay", "less time", times=None)[1].startswith("it agrees with 75.0 %")
 
 
 def test_a_candidate_that_is_not_replayed_says_why() -> None:

@@ -14,8 +14,9 @@ from qeval.record import OUTCOMES_FILE, Record, Replay, load_record
 from qeval.runner import answer
 from qeval.runner.apart import Apart
 from qeval.runner.batches import Batch
-from qeval.runner.replaying import BatchReplay, Kind, Replaying, settled
+from qeval.runner.replaying import BatchReplay, Kind, Limits, Replaying, settled
 from tests.engines.test_transformers import prompt
+from tests.runner.test_answer import make_task
 from tests.runner.test_decoding import run, tiny_task
 
 PROMPTS = tuple(prompt(f"p{n}", [5, n + 2], 6) for n in range(12))
@@ -30,8 +31,8 @@ def other(generations: list[Generation], *places: int) -> list[Generation]:
 class FakeReading:
     """Takes `follow_s` and `replay_s` of a made clock."""
 
-    def __init__(self, clock: list[float], replayed: list[Generation], *, can_replay: bool = True) -> None:
-        self.clock, self.replayed, self.can_replay, self.followed = clock, replayed, can_replay, False
+    def __init__(self, clock: list[float], replayed: list[Generation], *, fails: bool = False) -> None:
+        self.clock, self.replayed, self.fails, self.followed = clock, replayed, fails, False
 
     def follow(self, answers: Sequence[Answer | None]) -> list[Any]:
         self.clock[0] += 2
@@ -40,6 +41,8 @@ class FakeReading:
 
     def replay(self, on_step: OnStep) -> list[Generation]:
         self.clock[0] += 3
+        if self.fails:
+            raise MemoryError
         return self.replayed
 
 
@@ -59,16 +62,20 @@ class Again:
 
 
 def pilot(
-    replayed: list[Generation], again: list[Generation], plain_s: float = 10, plain: list[Generation] = SAME
+    replayed: list[Generation],
+    again: list[Generation],
+    plain_s: float = 10,
+    plain: list[Generation] = SAME,
+    n_first: int = 1000,
 ) -> tuple[Replay, BatchReplay, Again]:
     clock, engine = [0.0], Again(again)
-    replaying = Replaying(ANSWERS, None, batch_tokens=10_000, seed=0)
+    replaying = Replaying(ANSWERS, None, Limits(10_000, 0), n_first)
     beside = BatchReplay(replaying, Batch(0, 0, PROMPTS), Apart(lambda: clock[0]), lambda: clock[0])
     assert beside.on_read(PROMPTS, FakeReading(clock, replayed), lambda tokens: None) is None
     clock[0] += plain_s
-    beside.on_answered(engine, plain)  # type: ignore[arg-type]
-    assert replaying.replay is not None
-    return replaying.replay, beside, engine
+    beside.on_answered(engine, plain, 1)  # type: ignore[arg-type]
+    assert replaying.choice is not None
+    return replaying.choice, beside, engine
 
 
 def test_replay_that_is_quicker_and_agrees_in_every_case_is_chosen_and_nothing_runs_again() -> None:
@@ -89,8 +96,10 @@ def test_replay_that_takes_as_long_is_not_chosen() -> None:
 @pytest.mark.parametrize(
     ("by_replay", "by_batching", "chosen"),
     [
-        (range(4), (), "replay"),
-        (range(5), (), "plain"),
+        # Where other batches change nothing, replay may not change one.
+        (range(1), (), "plain"),
+        (range(5), range(11, 12), "replay"),
+        (range(8), range(11, 12), "plain"),
         (range(5), range(5), "replay"),
         (range(8), range(7, 8), "plain"),
         (range(6), range(6, 9), "replay"),
@@ -126,33 +135,71 @@ def test_where_an_answer_leaves_the_baselines_is_counted_in_its_positions() -> N
     assert found.pilot.agreed_positions == 60 - 3
 
 
+def test_what_is_left_to_save_must_be_worth_trying_further() -> None:
+    # Five seconds are saved on twelve cases; trying further takes as long as the pilot did, ten seconds.
+    for n_first, chosen in ((36, "plain"), (37, "replay")):
+        found, _, engine = pilot(other(SAME, 1), other(SAME, 1), n_first=n_first)
+        assert (found.chosen, engine.sizes == []) == (chosen, chosen == "plain")
+
+
+def test_a_case_without_memory_in_the_other_batches_is_no_case_they_changed() -> None:
+    lost = [one if n else Generation(status="out_of_memory") for n, one in enumerate(SAME)]
+    found, *_ = pilot(other(SAME, 3), lost)
+    assert found.pilot is not None
+    assert (found.pilot.n_again, found.pilot.again_same, found.chosen) == (11, 11, "plain")
+
+
 @pytest.mark.parametrize(
-    ("asked", "answers", "mates", "chosen"),
+    ("asked", "answers", "first", "mates", "fault", "chosen"),
     [
-        ("plain", ANSWERS, 0.0, "plain"),
-        ("replay", ANSWERS, 1.7, "replay"),
-        ("replay", {}, 0.0, "plain"),
-        ("auto", ANSWERS, 1.7, "plain"),
-        ("auto", {}, 0.0, "plain"),
-        ("auto", ANSWERS, 0.0, None),
-        ("auto", ANSWERS, None, None),
+        ("plain", ANSWERS, [12, 12], 0.0, "", "plain"),
+        ("replay", ANSWERS, [1], 1.7, "", "replay"),
+        ("replay", {}, [12, 12], 0.0, "", "plain"),
+        ("replay", ANSWERS, [12, 12], 0.0, "its cache cannot be cut", "plain"),
+        ("auto", ANSWERS, [12, 12], 1.7, "", "plain"),
+        ("auto", {}, [12, 12], 0.0, "", "plain"),
+        ("auto", ANSWERS, [12], 0.0, "", "plain"),
+        ("auto", ANSWERS, [7, 7], 0.0, "", "plain"),
+        ("auto", ANSWERS, [8, 1], 0.0, "", None),
+        ("auto", ANSWERS, [12, 12], None, "", None),
     ],
 )
-def test_what_needs_no_pilot(asked: Any, answers: Any, mates: float | None, chosen: str | None) -> None:
-    found = settled(asked, answers, mates)
+def test_what_needs_no_pilot(  # noqa: PLR0917 - a row of a table
+    tmp_path: Path, asked: Any, answers: Any, first: list[int], mates: float | None, fault: str, chosen: str | None
+) -> None:
+    found = settled(make_task(tmp_path, decode=asked), answers, first, mates=mates, unreplayable=fault)
     assert (found and found.chosen) == chosen
+    assert not fault or (found and found.why == fault)
 
 
-@pytest.mark.parametrize(("n", "can", "why"), [(7, True, "7 cases, too few"), (12, False, "cannot be cut and moved")])
-def test_too_small_a_pilot_and_a_cache_that_cannot_be_moved_say_so(n: int, can: bool, why: str) -> None:
-    replaying = Replaying(ANSWERS, None, batch_tokens=10_000, seed=0)
-    clock = [0.0]
-    beside = BatchReplay(replaying, Batch(0, 0, PROMPTS[:n]), Apart(lambda: clock[0]), lambda: clock[0])
-    beside.on_read(PROMPTS[:n], FakeReading(clock, SAME[:n], can_replay=can), lambda tokens: None)
-    beside.on_answered(Again(SAME), SAME[:n])  # type: ignore[arg-type]
-    assert replaying.replay is not None
-    assert replaying.replay.chosen == "plain"
-    assert why in replaying.replay.why
+@pytest.mark.parametrize(("fails", "parts"), [(True, 1), (False, 2)])
+def test_a_pilot_that_ran_in_parts_or_out_of_memory_chooses_nothing_from_its_times(fails: bool, parts: int) -> None:
+    replaying = Replaying(ANSWERS, None, Limits(10_000, 0), 1000)
+    now = [0.0]
+    apart = Apart(lambda: now[0])
+    beside = BatchReplay(replaying, Batch(0, 0, PROMPTS), apart, lambda: now[0])
+    assert beside.on_read(PROMPTS, FakeReading(now, SAME, fails=fails), lambda tokens: None) is None
+    assert apart.seconds == 5
+    beside.on_answered(Again(SAME), SAME, parts)  # type: ignore[arg-type]
+    assert replaying.choice is not None
+    assert (replaying.choice.chosen, replaying.choice.pilot) == ("plain", None)
+    assert "did not fit in memory" in replaying.choice.why
+
+
+def test_memory_that_runs_out_in_replay_leaves_the_batch_to_plain_decoding() -> None:
+    replaying = Replaying(ANSWERS, Replay(chosen="replay", why="as asked"), Limits(10_000, 0), 1000)
+    now = [0.0]
+    beside = BatchReplay(replaying, Batch(0, 1, PROMPTS), Apart(lambda: now[0]), lambda: now[0])
+    assert beside.on_read(PROMPTS, FakeReading(now, SAME, fails=True), lambda tokens: None) is None
+
+
+def test_the_pilots_batch_is_decoded_plainly_whenever_it_is_redone() -> None:
+    choice, *_ = pilot(SAME, SAME)
+    assert choice.pilot is not None
+    third = choice.model_copy(update={"pilot": choice.pilot.model_copy(update={"batch": 3})})
+    replaying = Replaying(ANSWERS, third, Limits(10_000, 0), 1000)
+    assert [replaying.kind(Batch(0, number, PROMPTS)) for number in (0, 3)] == ["replay", "plain"]
+    assert replaying.kind(Batch(1, 0, PROMPTS)) == "plain"
 
 
 @pytest.fixture

@@ -30,7 +30,7 @@ SETTING = Setting(
     versions={},
     works={"short": WorkSize(cases=2, prompt_tokens=20, distinct_tokens=15, digest="0" * 64)},
 )
-PILOT = ReplayPilot(n_cases=32, same=30, positions=400, agreed_positions=100)
+PILOT = ReplayPilot(batch=0, n_cases=32, same=30, positions=400, agreed_positions=100)
 TIMES = PilotTimes(plain_s=9, follow_s=1, replay_s=2, again_s=4)
 
 

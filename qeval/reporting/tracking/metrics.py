@@ -17,7 +17,7 @@ def gating(result: CandidateResult | None) -> list[Verdict]:
 
 def costs(variant: VariantSummary) -> dict[str, float | None]:
     """Return what a variant costs, None where it was not measured."""
-    proof, pilot = variant.proof, variant.pilot
+    proof, pilot = variant.proof, variant.pilot_times
     return {
         "cost/storage_bytes": None if proof is None else proof.storage_bytes,
         "cost/effective_bits": None if proof is None else proof.effective_bits,
