@@ -29,7 +29,6 @@ DECODING: dict[str, dict[str, Any]] = dict(
         QEVAL_ARMS,
         (
             {"decode": "plain", "fidelity": False},
-            {"decode": "auto", "fidelity": False},
             {"decode": "replay", "fidelity": False},
         ),
         strict=True,

@@ -13,8 +13,9 @@ from qeval.strict import Strict, validate
 LM_EVAL = "lm-eval"
 SWEEP = "sweep"
 AUTO = "auto"
-PILOTED, REPLAYED = "replay where a pilot chose it", "replay throughout"
-QEVAL_ARMS = ("plain", PILOTED, REPLAYED)
+PLAIN, REPLAYED = "plain", "replay throughout"
+QEVAL_ARMS = (PLAIN, REPLAYED)
+"""Without a pilot, which takes most of so few cases: what it chooses on whole suites is in docs/replay.md."""
 
 
 class WorkSize(Strict):

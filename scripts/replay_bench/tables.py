@@ -2,16 +2,15 @@
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Callable, Sequence
 from statistics import median
 
-from qeval.units import UNKNOWN, percent
+from qeval.units import UNKNOWN
 from scripts.characteristics.tables import show as show_table
 from scripts.replay_bench.results import (
     AUTO,
     LM_EVAL,
-    PILOTED,
+    PLAIN,
     QEVAL_ARMS,
     REPLAYED,
     SWEEP,
@@ -80,15 +79,12 @@ def _arm_row(rows: Sequence[Result], arm: str, formats: Sequence[str]) -> list[s
 
 
 def formats_table(measured: Measured, work: str) -> tuple[str, list[str], list[list[str]]]:
-    """Return title, head and rows: each format alone, and what its pilot found."""
+    """Return title, head and rows: each format alone."""
     rows = _of(measured.results, work)
-    title = (
-        f"**`{work}`**, each format: seconds of answering, with replay throughout; answers that are lm-eval's very "
-        "texts; and the pilot of the last round"
-    )
+    title = f"**`{work}`**, each format: seconds of answering, and answers that are lm-eval's very texts"
     head = [
-        "format", LM_EVAL, "plain", "replay", "plain to lm-eval", "replay to lm-eval", "replay to plain",
-        "texts as lm-eval", "pilot: same", "agreed positions", "pilot: plain, replay, again, s", "choice",
+        "format", LM_EVAL, PLAIN, REPLAYED, "plain to lm-eval", "replay to lm-eval", "replay to plain", "texts: plain",
+        "texts: replay",
     ]  # fmt: skip
     return title, head, [_format_row(rows, name) for name in measured.setting.formats]
 
@@ -99,36 +95,17 @@ def _format_row(rows: Sequence[Result], name: str) -> list[str]:
     def answering(row: Result) -> float:
         return row.parts[name].answer_s
 
-    seconds = [_seconds([part.answer_s for part in parts[arm]]) for arm in (LM_EVAL, "plain", REPLAYED)]
-    pairs = (("plain", LM_EVAL), (REPLAYED, LM_EVAL), (REPLAYED, "plain"))
+    seconds = [_seconds([part.answer_s for part in parts[arm]]) for arm in (LM_EVAL, PLAIN, REPLAYED)]
+    pairs = ((PLAIN, LM_EVAL), (REPLAYED, LM_EVAL), (REPLAYED, PLAIN))
     ratios = [_ratio(rows, arm, other, answering) for arm, other in pairs]
-    return [name, *seconds, *ratios, _same_texts(parts), *_pilot_cells(parts[PILOTED]), _choices(parts[PILOTED])]
+    return [name, *seconds, *ratios, *(_same_texts(parts[LM_EVAL], parts[arm]) for arm in (PLAIN, REPLAYED))]
 
 
-def _same_texts(parts: dict[str, list[Part]]) -> str:
-    if not parts[LM_EVAL] or not parts["plain"]:
+def _same_texts(theirs: Sequence[Part], ours: Sequence[Part]) -> str:
+    if not theirs or not ours:
         return UNKNOWN
-    one, other = parts[LM_EVAL][0].texts, parts["plain"][0].texts
+    one, other = theirs[0].texts, ours[0].texts
     return f"{sum(map(str.__eq__, one, other))} of {len(one)}"
-
-
-def _pilot_cells(parts: Sequence[Part]) -> list[str]:
-    last = parts[-1] if parts else None
-    found = last.replay.pilot if last and last.replay else None
-    if last is None or found is None or last.pilot is None:
-        return [UNKNOWN] * 3
-    times = last.pilot
-    agreed = percent(found.agreed_positions / found.positions if found.positions else None)
-    taken = f"{times.plain_s:.1f}, {times.follow_s + times.replay_s:.1f}, {times.again_s:.1f}"
-    return [f"{found.same} of {found.n_cases}", agreed, taken]
-
-
-def _choices(parts: Sequence[Part]) -> str:
-    """Return what was chosen and why; with how many rounds where they differ."""
-    found = Counter(f"{part.replay.chosen}: {part.replay.why}" for part in parts if part.replay)
-    if len(found) < 2:
-        return next(iter(found), UNKNOWN)
-    return "; ".join(f"{choice} ({n} of {len(parts)})" for choice, n in found.items())
 
 
 def sweep_table(measured: Measured) -> tuple[str, list[str], list[list[str]]]:

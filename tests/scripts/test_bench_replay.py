@@ -3,12 +3,10 @@
 import pytest
 
 from qeval.errors import UsageError
-from qeval.record import PilotTimes, Replay, ReplayPilot
 from qeval.suites.load import load_suite
 from scripts.replay_bench.results import (
     AUTO,
     LM_EVAL,
-    PILOTED,
     REPLAYED,
     SWEEP,
     Part,
@@ -30,8 +28,6 @@ SETTING = Setting(
     versions={},
     works={"short": WorkSize(cases=2, prompt_tokens=20, distinct_tokens=15, digest="0" * 64)},
 )
-PILOT = ReplayPilot(batch=0, n_cases=32, same=30, positions=400, agreed_positions=100)
-TIMES = PilotTimes(plain_s=9, follow_s=1, replay_s=2, again_s=4)
 
 
 def part(seconds, texts=("a", "b"), **found):
@@ -41,10 +37,6 @@ def part(seconds, texts=("a", "b"), **found):
 def result(arm, turn, fp32, nf4, **other):
     parts = {"fp32": fp32, "nf4": nf4} if nf4 else {"fp32": fp32}
     return Result(work="short", arm=arm, round=turn, wall_s=100 * (turn + 1), parts=parts, **other)
-
-
-def replayed(seconds, chosen, why):
-    return part(seconds, replay=Replay(chosen=chosen, why=why, pilot=PILOT), pilot=TIMES)
 
 
 SWEPT = [
@@ -57,8 +49,6 @@ ROUNDS = [
     result(LM_EVAL, 1, part(20), part(60, ("a", "c")), batch_size=8),
     result("plain", 0, part(5, ("a", "c")), part(15)),
     result("plain", 1, part(5), part(35)),
-    result(PILOTED, 0, part(5), replayed(10, "plain", "slow")),
-    result(PILOTED, 1, part(5), replayed(12, "replay", "less time")),
     result(REPLAYED, 0, part(5), part(7)),
     result(REPLAYED, 1, part(5), part(8)),
 ]
@@ -86,7 +76,7 @@ def test_totals_are_medians_and_ratios_are_taken_within_a_round(tmp_path):
     _, head, rows = arms_table(measured(tmp_path, [*SWEPT, *ROUNDS]), "short")
     assert head == ["arm", "rounds", "fp32", "nf4", "answering, all", "to lm-eval", "wall", "to lm-eval"]
     assert rows[1] == ["plain", "2", "5.0", "25.0", "30.0", "0.50", "150.0", "1.00"]
-    assert rows[2][:5] == [PILOTED, "2", "5.0", "11.0", "16.0"]
+    assert rows[2][:5] == [REPLAYED, "2", "5.0", "7.5", "12.5"]
     assert [row[0] for row in arms_table(measured(tmp_path / "none", []), "short")[2]] == [
         LM_EVAL,
         "plain",
@@ -95,18 +85,15 @@ def test_totals_are_medians_and_ratios_are_taken_within_a_round(tmp_path):
     ]
 
 
-def test_a_format_shows_its_pilot_and_how_often_each_choice_was_made(tmp_path):
+def test_a_format_shows_its_own_ratios(tmp_path):
     found = cells(formats_table(measured(tmp_path, [*SWEPT, *ROUNDS]), "short"), "nf4")
     assert found["replay to lm-eval"] == f"{(7 / 30 + 8 / 60) / 2:.2f}"
     assert found["replay to plain"] == f"{(7 / 15 + 8 / 35) / 2:.2f}"
-    assert (found["pilot: same"], found["agreed positions"]) == ("30 of 32", "25.0 %")
-    assert found["pilot: plain, replay, again, s"] == "9.0, 3.0, 4.0"
-    assert found["choice"] == "plain: slow (1 of 2); replay: less time (1 of 2)"
 
 
 def test_texts_are_compared_case_by_case(tmp_path):
     table = formats_table(measured(tmp_path, [*SWEPT, *ROUNDS]), "short")
-    assert [cells(table, name)["texts as lm-eval"] for name in SETTING.formats] == ["1 of 2", "2 of 2"]
+    assert [cells(table, name)["texts: plain"] for name in SETTING.formats] == ["1 of 2", "2 of 2"]
 
 
 def test_auto_stands_apart_with_why_it_failed(tmp_path):

@@ -1,17 +1,18 @@
-"""Count what replay reads from memory beside plain decoding: `python scripts/replay_traffic.py RUN [--batch 1,2,4,8]`.
+"""What replay did and would save, of a finished run: `python scripts/replay_table.py RUN [--batch 1,2,4,8]`.
 
-For a device bound by memory: a pass over a batch reads the weights once and the keys and values of every row, whatever
-it computes. RUN is the folder of a finished run of `qeval run --decode plain` (or any other: only its answers count).
-For each candidate the answers are taken as they are; batches hold cases of like length, as many as said. Prompts are
-read in one pass by both; replay adds one pass over the baseline's answer, and steps only from the first difference.
-Prints a Markdown table: bytes read by replay over bytes read by plain decoding, whole run and answering alone.
+RUN is the folder of a `qeval run`. Prints two Markdown tables. The first is what each candidate's pilot found and chose.
+The second counts what replay reads from memory beside plain decoding, for a device bound by memory: a pass over a batch
+reads the weights once and the keys and values of every row, whatever it computes. The answers are the run's; batches
+hold cases of like length, as many as said. Prompts are read in one pass by both; replay adds one pass over the
+baseline's answer, and steps only from the first difference. A cell is bytes read by replay over bytes read by plain
+decoding: answering alone, and with the reading of prompts.
 """
 
 from __future__ import annotations
 
 import argparse
 import json
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import NamedTuple
 
@@ -20,6 +21,7 @@ from qeval.models.locate import resolve
 from qeval.outcome import Outcome
 from qeval.record import Record, load_record
 from qeval.runner.run import PLAN_FILE, RECORDS_FOLDER
+from qeval.units import percent
 
 
 class Row(NamedTuple):
@@ -88,27 +90,42 @@ def token_bytes(model: Path, width: int) -> int:
     return int(2 * config["num_hidden_layers"] * heads * size * width)
 
 
-def table(run: Path, batches: Sequence[int]) -> Iterator[str]:
-    """Yield the lines."""
-    plan = loads(read_text(run / PLAN_FILE))
-    model = resolve(plan["plan"]["model"])
-    records = {
-        folder.name: load_record(folder) for folder in sorted((run / RECORDS_FOLDER).iterdir()) if folder.is_dir()
-    }
-    first = next(name for name, record in records.items() if record.header.replay is None)
+def pilots(records: Mapping[str, Record]) -> Iterator[str]:
+    """Yield the lines of the first table."""
+    yield "| candidate | replay, plain, s | agreed prefix | tokens as plain | other batches as plain | choice |"
+    yield "|---|---|---|---|---|---|"
+    for name, record in records.items():
+        replay, times = record.header.replay, record.header.measurements.pilot
+        if replay is None:
+            continue
+        cells = ["n/a"] * 4
+        if replay.pilot is not None and times is not None:
+            pilot = replay.pilot
+            cells = [
+                f"{times.follow_s + times.replay_s:.1f}, {times.plain_s:.1f}",
+                percent(pilot.agreed_positions / pilot.positions if pilot.positions else None),
+                f"{pilot.same} of {pilot.n_cases}",
+                f"{pilot.again_same} of {pilot.n_again}" if pilot.n_again else "not asked",
+            ]
+        yield f"| {name} | {' | '.join(cells)} | {replay.chosen}: {replay.why} |"
+
+
+def traffics(records: Mapping[str, Record], model: Path, batches: Sequence[int]) -> Iterator[str]:
+    """Yield the lines of the second table."""
     yield "| candidate | agreed prefix | " + " | ".join(f"batch {size}" for size in batches) + " |"
     yield "|---|---|" + "---|" * len(batches)
+    baseline = next(record for record in records.values() if record.header.replay is None)
     for name, record in records.items():
-        if name == first or record.header.proof is None:
+        if record is baseline or record.header.proof is None:
             continue
-        rows = rows_of(records[first], record)
-        token = token_bytes(model.path, 2 if record.header.format.startswith(("bf16", "fp16")) else 4)
+        rows = rows_of(baseline, record)
+        token = token_bytes(model, 2 if record.header.format.startswith(("bf16", "fp16")) else 4)
         share = sum(row.agreed for row in rows) / sum(row.baseline for row in rows)
         cells = []
         for size in batches:
             parts = [traffic(part, record.header.proof.storage_bytes, token) for part in batched_rows(rows, size)]
             reading, plain, replay = (sum(values) for values in zip(*parts, strict=True))
-            cells.append(f"{replay / plain:.0%} ({(reading + replay) / (reading + plain):.0%})")
+            cells.append(f"{replay / plain:.0%}, {(reading + replay) / (reading + plain):.0%}")
         yield f"| {name} | {share:.0%} | " + " | ".join(cells) + " |"
 
 
@@ -124,7 +141,11 @@ def main() -> None:
     parser.add_argument("run", type=Path)
     parser.add_argument("--batch", default="1,2,4,8", help="rows of a batch, comma-separated")
     given = parser.parse_args()
-    for line in table(given.run, [int(size) for size in given.batch.split(",")]):
+    plan = loads(read_text(given.run / PLAN_FILE))
+    folders = [folder for folder in sorted((given.run / RECORDS_FOLDER).iterdir()) if folder.is_dir()]
+    records = {folder.name: load_record(folder) for folder in folders}
+    sizes = [int(size) for size in given.batch.split(",")]
+    for line in (*pilots(records), "", *traffics(records, resolve(plan["plan"]["model"]).path, sizes)):
         print(line)
 
 
