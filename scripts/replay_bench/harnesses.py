@@ -18,22 +18,16 @@ import yaml
 from qeval.errors import QevalError
 from qeval.record import Record, folder_name, load_record
 from qeval.runner.environment import available_memory_bytes
-from scripts.replay_bench.results import AUTO, LM_EVAL, QEVAL_ARMS, Part, Result
+from scripts.replay_bench.results import AUTO, LM_EVAL, PLAIN, REPLAYED, Part, Result
 from scripts.replay_bench.work import Work
 
 ARM_FILE = Path(__file__).with_name("lm_eval_arm.py")
 AUTO_LIMIT_S = 120.0
 PACKAGES = ("lm_eval", "torch", "transformers", "accelerate", "bitsandbytes", "optimum-quanto")
-DECODING: dict[str, dict[str, Any]] = dict(
-    zip(
-        QEVAL_ARMS,
-        (
-            {"decode": "plain", "fidelity": False},
-            {"decode": "replay", "fidelity": False},
-        ),
-        strict=True,
-    )
-)
+DECODING: dict[str, dict[str, Any]] = {
+    PLAIN: {"decode": "plain", "fidelity": False},
+    REPLAYED: {"decode": "replay", "fidelity": False},
+}
 """Keys of a plan by arm."""
 
 

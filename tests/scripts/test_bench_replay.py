@@ -80,7 +80,6 @@ def test_totals_are_medians_and_ratios_are_taken_within_a_round(tmp_path):
     assert [row[0] for row in arms_table(measured(tmp_path / "none", []), "short")[2]] == [
         LM_EVAL,
         "plain",
-        PILOTED,
         REPLAYED,
     ]
 
