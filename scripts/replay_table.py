@@ -1,9 +1,9 @@
 """What replay did and would save, of a finished run: `python scripts/replay_table.py RUN [--batch 1,2,4,8]`.
 
 RUN is the folder of a `qeval run`. Prints two Markdown tables. The first is what each candidate's pilot found and
-chose. The second counts what replay reads from memory beside plain decoding, for a device bound by memory: a pass over a batch
-reads the weights once and the keys and values of every row, whatever it computes. The answers are the run's; batches
-hold cases of like length, as many as said. Prompts are read in one pass by both; replay adds one pass over the
+chose. The second counts what replay reads from memory beside plain decoding, for a device bound by memory: a pass over
+a batch reads the weights once and the keys and values of every row, whatever it computes. The answers are the run's;
+batches hold cases of like length, as many as said. Prompts are read in one pass by both; replay adds one pass over the
 baseline's answer, and steps only from the first difference. A cell is bytes read by replay over bytes read by plain
 decoding: answering alone, and with the reading of prompts.
 """
