@@ -94,7 +94,7 @@ def test_shared_and_plain_reading_give_the_same_answers_in_fp32(monkeypatch: pyt
     engine, asked = make_engine(), prompts()
     monkeypatch.setattr(prefill, "CHUNK_TOKENS", chunk_tokens)
     shared = engine.answer(asked, quiet)
-    monkeypatch.setattr(engine, "_full_attention", False)
+    monkeypatch.setattr(engine, "can_replay", False)
     plain = engine.answer(asked, quiet)
     assert shared == plain
     assert len({one.token_ids for one in plain}) > 5

@@ -77,7 +77,7 @@ def test_totals_are_medians_and_ratios_are_taken_within_a_round(tmp_path):
     assert head == ["arm", "rounds", "fp32", "nf4", "answering, all", "to lm-eval", "wall", "to lm-eval"]
     assert rows[1] == ["plain", "2", "5.0", "25.0", "30.0", "0.50", "150.0", "1.00"]
     assert rows[2][:5] == [REPLAYED, "2", "5.0", "7.5", "12.5"]
-    assert [row[0] for row in arms_table(measured(tmp_path / "none", []), "short")[2]] == [
+    assert [row[0] for row in arms_table(measured(tmp_path / "none", SWEPT), "short")[2]] == [
         LM_EVAL,
         "plain",
         REPLAYED,
