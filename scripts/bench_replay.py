@@ -10,8 +10,8 @@ PATH is an interpreter of its own, made with the versions that qeval runs with:
         bitsandbytes==0.50.2 optimum-quanto==0.2.7
 
 Two sets of cases: `short` prompts, and `shared`, several questions about each document. Both harnesses read the same
-token ids, decode greedily, with the same limits, threads and thread settings. lm-eval runs at the batch size that is
-best for a set in fp32, by a sweep; qeval plans its own. Arms take turns, in reverse order every second
+token ids, decode greedily, with the same limits, threads and thread settings. lm-eval runs each format at the batch
+size that is best for it on a set, by a sweep; qeval plans its own. Arms take turns, in reverse order every second
 round. Each result is a line of FILE: the same command goes on where it was cut, and prints Markdown when all is there.
 """
 
@@ -44,7 +44,7 @@ from scripts.replay_bench.tables import best_batch_size, show
 from scripts.replay_bench.work import Work, renderer_of, write_works
 
 FORMATS = "fp32,bf16,int8,nf4,quanto-int8"
-BATCH_SIZES = (1, 4, 8, 16, 32)
+BATCH_SIZES = (1, 8, 32)
 
 
 def options() -> argparse.Namespace:
@@ -98,13 +98,13 @@ def _size(work: Work) -> WorkSize:
 
 
 def _swept(work: Work, formats: tuple[str, ...], machine: Machine, done: list[Result]) -> Iterator[Result]:
-    """Yield lm-eval's baseline at each batch size, then `auto`."""
+    """Yield lm-eval at each batch size in every format, then its baseline at `auto`."""
     there = {result.key for result in done}
     for size in BATCH_SIZES:
         if (work.name, SWEEP, 0, size) not in there:
-            yield run_lm_eval(work, formats[:1], machine, arm=SWEEP, batch_size=size, turn=0)
+            yield run_lm_eval(work, dict.fromkeys(formats, size), machine, arm=SWEEP, turn=0)
     if (work.name, AUTO, 0, None) not in there:
-        yield run_lm_eval(work, formats[:1], machine, arm=AUTO, batch_size=None, turn=0)
+        yield run_lm_eval(work, {formats[0]: None}, machine, arm=AUTO, turn=0)
 
 
 def _round(work: Work, formats: tuple[str, ...], machine: Machine, done: list[Result], turn: int) -> Iterator[Result]:
@@ -114,7 +114,8 @@ def _round(work: Work, formats: tuple[str, ...], machine: Machine, done: list[Re
         if (work.name, arm, turn, None) in there:
             continue
         if arm == LM_EVAL:
-            yield run_lm_eval(work, formats, machine, batch_size=best_batch_size(done, work.name), turn=turn)
+            best = {name: best_batch_size(done, work.name, name) for name in formats}
+            yield run_lm_eval(work, best, machine, arm=LM_EVAL, turn=turn)
         else:
             yield run_qeval(work, formats, machine, arm=arm, turn=turn)
 

@@ -8,7 +8,7 @@ import re
 import subprocess
 import sys
 import time
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any, NamedTuple
@@ -18,7 +18,7 @@ import yaml
 from qeval.errors import QevalError
 from qeval.record import Record, folder_name, load_record
 from qeval.runner.environment import available_memory_bytes
-from scripts.replay_bench.results import AUTO, LM_EVAL, PLAIN, REPLAYED, Part, Result
+from scripts.replay_bench.results import AUTO, PLAIN, REPLAYED, SWEEP, Part, Result
 from scripts.replay_bench.work import Work
 
 ARM_FILE = Path(__file__).with_name("lm_eval_arm.py")
@@ -65,10 +65,15 @@ def lm_eval_versions(python: Path) -> dict[str, str]:
     return found
 
 
-def run_lm_eval(
-    work: Work, formats: Sequence[str], machine: Machine, *, arm: str = LM_EVAL, batch_size: int | None, turn: int
-) -> Result:
-    """Run lm-eval once a format, each in a process of its own; `batch_size` None is `auto`, which has a time limit.
+def run_lm_eval(work: Work, sizes: Mapping[str, int | None], machine: Machine, *, arm: str, turn: int) -> Result:
+    """Run lm-eval once a format, each in a process of its own.
+
+    Args:
+        work: the cases.
+        sizes: the batch size of each format; None is `auto`, which has a time limit.
+        machine: what runs it.
+        arm: what the result is called.
+        turn: the round.
 
     Raises:
         QevalError: it failed with a batch size that was given.
@@ -76,7 +81,7 @@ def run_lm_eval(
     started = time.perf_counter()
     parts: dict[str, Part] = {}
     failure = ""
-    for name in formats:
+    for name, batch_size in sizes.items():
         found = _lm_eval_part(work, name, machine, batch_size)
         if isinstance(found, Part):
             parts[name] = found
@@ -85,9 +90,8 @@ def run_lm_eval(
         else:
             raise QevalError(f"lm-eval, {work.name}, {name}, batch size {batch_size}: {found}")
     wall_s = time.perf_counter() - started
-    return Result(
-        work=work.name, arm=arm, round=turn, batch_size=batch_size, wall_s=wall_s, parts=parts, failure=failure
-    )
+    (alike,) = set(sizes.values()) if arm == SWEEP else (None,)
+    return Result(work=work.name, arm=arm, round=turn, batch_size=alike, wall_s=wall_s, parts=parts, failure=failure)
 
 
 def _lm_eval_part(work: Work, name: str, machine: Machine, batch_size: int | None) -> Part | str:

@@ -52,19 +52,18 @@ def describe(setting: Setting) -> str:
     return "\n".join(f"- {line}" for line in lines)
 
 
-def best_batch_size(results: Sequence[Result], work: str) -> int:
-    """Return the batch size at which lm-eval's baseline took least, by the mean of what the sweep has."""
-    seconds = _sweep_seconds(results, work)
+def best_batch_size(results: Sequence[Result], work: str, name: str) -> int:
+    """Return the batch size at which lm-eval took least in a format, by the mean of what the sweep has."""
+    seconds = _sweep_seconds(results, work, name)
     return min(seconds, key=lambda size: seconds[size])
 
 
 def arms_table(measured: Measured, work: str) -> tuple[str, list[str], list[list[str]]]:
     """Return title, head and rows: seconds of each arm, all formats together."""
     formats, rows = measured.setting.formats, _of(measured.results, work)
-    batch = best_batch_size(measured.results, work)
     title = (
         f"**`{work}`**: seconds of answering by format (medians of rounds), all formats together, and the processes "
-        f"from start to end; lm-eval at batch size {batch}, the best in {formats[0]}"
+        "from start to end; lm-eval in each format at the batch size that the sweep shows to be its best"
     )
     head = ["arm", "rounds", *formats, "answering, all", "to lm-eval", "wall", "to lm-eval"]
     return title, head, [_arm_row(rows, arm, formats) for arm in ARMS]
@@ -109,17 +108,16 @@ def _same_texts(theirs: Sequence[Part], ours: Sequence[Part]) -> str:
 
 
 def sweep_table(measured: Measured) -> tuple[str, list[str], list[list[str]]]:
-    """Return title, head and rows: lm-eval's baseline by batch size."""
-    works = list(measured.setting.works)
-    seconds = {work: _sweep_seconds(measured.results, work) for work in works}
-    sizes = sorted({size for found in seconds.values() for size in found})
-    rows = [
-        [str(size), *(f"{seconds[work][size]:.1f}" if size in seconds[work] else UNKNOWN for work in works)]
-        for size in sizes
-    ]
-    title = f"lm-eval in {measured.setting.formats[0]} by batch size: seconds of answering"
-    automatic = [AUTO, *(_automatic(_of(measured.results, work)) for work in works)]
-    return title, ["batch size", *works], [*rows, automatic]
+    """Return title, head and rows: lm-eval by set, format and batch size."""
+    formats = measured.setting.formats
+    rows = []
+    for work in measured.setting.works:
+        swept = {name: _sweep_seconds(measured.results, work, name) for name in formats}
+        for size in sorted({size for found in swept.values() for size in found}):
+            cells = [f"{swept[name][size]:.1f}" if size in swept[name] else UNKNOWN for name in formats]
+            rows.append([work, str(size), *cells])
+        rows.append([work, AUTO, _automatic(_of(measured.results, work)), *[UNKNOWN] * (len(formats) - 1)])
+    return "lm-eval by batch size: seconds of answering", ["set", "batch size", *formats], rows
 
 
 def _automatic(rows: Sequence[Result]) -> str:
@@ -132,12 +130,12 @@ def _automatic(rows: Sequence[Result]) -> str:
     return f"{part.answer_s:.1f}, at {part.batch_size}"
 
 
-def _sweep_seconds(results: Sequence[Result], work: str) -> dict[int, float]:
+def _sweep_seconds(results: Sequence[Result], work: str, name: str) -> dict[int, float]:
     """Return the mean seconds of answering by batch size."""
     found: dict[int, list[float]] = {}
     for row in _of(results, work):
-        if row.arm == SWEEP and row.batch_size is not None:
-            found.setdefault(row.batch_size, []).append(_answering(row))
+        if row.arm == SWEEP and row.batch_size is not None and name in row.parts:
+            found.setdefault(row.batch_size, []).append(row.parts[name].answer_s)
     return {size: sum(taken) / len(taken) for size, taken in found.items()}
 
 

@@ -69,7 +69,7 @@ def cells(table, row):
 
 
 def test_the_best_batch_size_is_that_of_the_mean_of_all_sweeps():
-    assert best_batch_size(SWEPT, "short") == 8
+    assert best_batch_size(SWEPT, "short", "fp32") == 8
 
 
 def test_totals_are_medians_and_ratios_are_taken_within_a_round(tmp_path):
@@ -98,13 +98,13 @@ def test_texts_are_compared_case_by_case(tmp_path):
 def test_auto_stands_apart_with_why_it_failed(tmp_path):
     failed = Result(work="short", arm=AUTO, round=0, wall_s=300, parts={}, failure="not done after 300 s")
     _, _, rows = sweep_table(measured(tmp_path, [*SWEPT, failed]))
-    assert rows == [["4", "7.0"], ["8", "6.0"], ["16", "8.0"], ["auto", "not done after 300 s"]]
+    sizes = [["short", "4", "7.0"], ["short", "8", "6.0"], ["short", "16", "8.0"]]
+    assert rows == [*([*row, "n/a"] for row in sizes), ["short", "auto", "not done after 300 s", "n/a"]]
 
 
 def test_a_file_cut_in_its_sweep_still_prints(tmp_path, capsys):
-    works = {**SETTING.works, "shared": SETTING.works["short"]}
-    show(measured(tmp_path, SWEPT[:1])._replace(setting=SETTING.model_copy(update={"works": works})))
-    assert "| 4 | 5.0 | n/a |" in capsys.readouterr().out
+    show(measured(tmp_path, SWEPT[:1]))
+    assert "| short | 4 | 5.0 | n/a |" in capsys.readouterr().out
 
 
 def test_a_file_goes_on_after_a_line_torn_in_a_write(tmp_path):
