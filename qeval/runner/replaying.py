@@ -16,7 +16,7 @@ from qeval.fidelity.reference import Key, answer_to, answers_of
 from qeval.record import RECORD_FILE, PilotTimes, RecordHeader, Replay, load_header, load_outcomes
 from qeval.runner.apart import Apart
 from qeval.runner.batches import Batch
-from qeval.runner.piloting import Tried, compare, compare_again, holds
+from qeval.runner.piloting import AGAIN, Tried, compare, compare_again, holds
 from qeval.runner.task import Task
 
 FEWEST = 8
@@ -122,7 +122,8 @@ class BatchReplay:
         self._replaying, self._batch, self._apart, self._clock = replaying, batch, apart, clock
         self._kind: Kind = replaying.kind(batch) if replaying else "plain"
         self._replayed: list[Generation] = []
-        self._plain_from = self._follow_s = self._replay_s = 0.0
+        self._began = clock()
+        self._read_s = self._plain_from = self._follow_s = self._replay_s = 0.0
         self.times: PilotTimes | None = None
         """What the pilot took, where the batch was one."""
 
@@ -135,6 +136,8 @@ class BatchReplay:
         """Replay the baseline's answers to prompts that were read, or leave them to be decoded."""
         if self._replaying is None or self._kind == "plain":
             return None
+        # Scoring comes before, and is apart.
+        self._read_s = self._clock() - self._began - self._apart.seconds
         answers = [answer_to(self._replaying.answers, prompt) for prompt in prompts]
         try:
             if self._kind == "replay":
@@ -186,7 +189,8 @@ class BatchReplay:
             return Replay(chosen="plain", why="replay took no less time", pilot=pilot)
         if pilot.same == pilot.n_cases:
             return Replay(chosen="replay", why="less time, and the same tokens in every case", pilot=pilot)
-        if saved_s * (replaying.n_first - len(prompts)) <= times.plain_s:
+        further_s = (self._read_s + times.plain_s) * min(AGAIN, len(prompts)) / len(prompts)
+        if saved_s * (replaying.n_first - len(prompts)) <= further_s:
             return Replay(chosen="plain", why="replay would save less than trying it further takes", pilot=pilot)
         started = self._clock()
         pilot = compare_again(tried, pilot, engine, *replaying.limits)
