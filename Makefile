@@ -4,6 +4,8 @@ VENV = .venv
 PY = $(VENV)/bin/python
 STAMP = $(VENV)/.installed
 export HF_HUB_OFFLINE = 1
+# Where a shell forbids compiled files, every worker and every command under test compiles all sources anew.
+export PYTHONDONTWRITEBYTECODE =
 
 .PHONY: help setup demo test slow check format clean
 help:    ## this list
