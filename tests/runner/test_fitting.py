@@ -15,7 +15,8 @@ from qeval.runner import fitting
 from qeval.runner.environment import _group_available, available_memory_bytes
 from qeval.runner.fitting import answer_fitting
 from tests.engines.test_transformers import make_engine, prompt, quiet
-from tests.runner.test_decoding import run, tiny_task
+from tests.fidelity.test_run import task
+from tests.runner.test_decoding import run
 
 PROMPTS = [prompt(f"p{n}", [5, 9, n + 2]) for n in range(7)]
 
@@ -70,13 +71,12 @@ def test_what_would_not_fit_is_cut_before_anything_is_read(monkeypatch: pytest.M
 def test_a_run_scores_each_case_once_and_says_how_many_batches_were_cut(
     tmp_path: Path, tiny_model_folder: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    measured: dict[str, Any] = {"fidelity": True, "again": {"capitals": 4}, "decode": "plain"}
-    base = tiny_task(tmp_path / "fp32", tiny_model_folder, **measured)
+    base = task(tmp_path / "fp32", tiny_model_folder, "fp32")
     run(base)
-    plain = tiny_task(tmp_path / "plain", tiny_model_folder, "nf4", baseline=base.folder, **measured)
+    plain = task(tmp_path / "plain", tiny_model_folder, "nf4", base.folder)
     run(plain)
     monkeypatch.setattr(fitting, "available_memory_bytes", lambda: 1)
-    cut = tiny_task(tmp_path / "cut", tiny_model_folder, "nf4", baseline=base.folder, **measured)
+    cut = task(tmp_path / "cut", tiny_model_folder, "nf4", base.folder)
     run(cut)
     one, other = load_record(plain.folder), load_record(cut.folder)
     assert [outcome.token_ids for outcome in one.outcomes] == [outcome.token_ids for outcome in other.outcomes]
@@ -88,8 +88,7 @@ def test_a_run_scores_each_case_once_and_says_how_many_batches_were_cut(
 def test_scoring_is_not_done_twice_where_memory_runs_out_after_it(
     tmp_path: Path, tiny_model_folder: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    measured: dict[str, Any] = {"fidelity": True, "again": {"capitals": 4}, "decode": "plain"}
-    base = tiny_task(tmp_path / "fp32", tiny_model_folder, **measured)
+    base = task(tmp_path / "fp32", tiny_model_folder, "fp32")
     run(base)
     answer = TransformersEngine.answer
 
@@ -98,7 +97,7 @@ def test_scoring_is_not_done_twice_where_memory_runs_out_after_it(
         return found if len(prompts) < 3 else [Generation(status="out_of_memory")] * len(prompts)
 
     monkeypatch.setattr(TransformersEngine, "answer", runs_out)
-    cut = tiny_task(tmp_path / "cut", tiny_model_folder, "nf4", baseline=base.folder, **measured)
+    cut = task(tmp_path / "cut", tiny_model_folder, "nf4", base.folder)
     run(cut)
     record = load_record(cut.folder)
     assert all(outcome.answered for outcome in record.outcomes)
