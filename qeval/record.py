@@ -100,6 +100,8 @@ class Measurements(Strict):
     """What scoring the baseline's answers took; no part of `run_s`, nor is its memory part of the peak."""
     split_batches: int = 0
     """Batches that were answered in parts, since they did not fit in memory."""
+    unreplayed_batches: int = 0
+    """Batches to be replayed that were decoded plainly, in whole or in part, since replay did not fit in memory."""
     pilot: PilotTimes | None = None
     """None where no pilot of replay ran; but for `plain_s` it is no part of `run_s`."""
     judge: JudgeCost | None = None

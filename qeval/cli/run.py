@@ -29,6 +29,8 @@ EXAMPLES = """
 
 `qeval run plan.yaml --resume`
 
+`qeval run plan.yaml --variants fp32,int8,nf4,fp4 --out runs/nightly --resume`
+
 **A judge** for cases with a rubric is off, and nothing is sent anywhere, unless the plan names one:
 `judge: {url: "http://127.0.0.1:8000/v1", model: qwen3-32b}`. It is asked when all variants have answered; with
 `--resume` a finished run can be judged later. Its key is read from the environment variable QEVAL_JUDGE_KEY. See
@@ -97,7 +99,7 @@ def run(
         ),
     ] = None,
     time_limit: Annotated[float | None, typer.Option(help="Seconds after which a variant is ended.")] = None,
-    resume: Annotated[bool, typer.Option("--resume", help="Finish an interrupted run in the same --out.")] = False,
+    resume: Annotated[bool, typer.Option("--resume", help="Finish an interrupted run in the same --out, or add candidates to it.")] = False,
     dry_run: Annotated[
         bool,
         typer.Option(

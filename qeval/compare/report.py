@@ -190,6 +190,8 @@ class VariantSummary(Strict):
     pilot_times: PilotTimes | None = None
     split_batches: int = 0
     """Batches that were answered in parts, since they did not fit in memory."""
+    unreplayed_batches: int = 0
+    """Batches to be replayed that were decoded plainly, in whole or in part, since replay did not fit in memory."""
     prompt_tokens: int
     generated_tokens: int
     peak_memory_bytes: int | None

@@ -26,6 +26,7 @@ def summarise(record: Record) -> VariantSummary:
         replay=header.replay,
         pilot_times=measured.pilot,
         split_batches=measured.split_batches,
+        unreplayed_batches=measured.unreplayed_batches,
         prompt_tokens=measured.prompt_tokens,
         generated_tokens=measured.generated_tokens,
         peak_memory_bytes=measured.peak_memory_bytes,

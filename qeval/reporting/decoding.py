@@ -14,7 +14,7 @@ REPLAYED = "answered along the baseline's answers as far as it agrees (replay), 
 def decoding_lines(report: Report) -> Iterator[tuple[str, str]]:
     """Yield a variant's name and a sentence for each that has something to say."""
     for variant in report.variants:
-        parts = [*_replay(variant), *_split(variant)]
+        parts = [*_replay(variant), *_did_not_fit(variant)]
         if parts:
             yield variant.variant, "; ".join(parts)
 
@@ -44,7 +44,11 @@ def _pilot(pilot: ReplayPilot, times: PilotTimes | None) -> Iterator[str]:
         )
 
 
-def _split(variant: VariantSummary) -> Iterator[str]:
-    n = variant.split_batches
-    if n:
-        yield f"{n} {'batch' if n == 1 else 'batches'} did not fit in memory at once and ran in parts"
+def _did_not_fit(variant: VariantSummary) -> Iterator[str]:
+    counts = (
+        (variant.split_batches, "did not fit in memory at once and ran in parts"),
+        (variant.unreplayed_batches, "did not fit in memory with replay and ran without"),
+    )
+    for n, said in counts:
+        if n:
+            yield f"{n} {'batch' if n == 1 else 'batches'} {said}"

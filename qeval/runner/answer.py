@@ -199,6 +199,7 @@ def _measured(header: RecordHeader, answers: BatchAnswers, seconds: float, besid
                 before.device_peak_memory_bytes, apart.device_peak_before_bytes, device_peak_memory_bytes()
             ),
             "split_batches": before.split_batches + (answers.parts > 1),
+            "unreplayed_batches": before.unreplayed_batches + beside.replay.did_not_fit,
             "score_s": (before.score_s or 0.0) + beside.scoring.seconds if beside.scoring.seconds else before.score_s,
             "pilot": beside.replay.times or before.pilot,
         }

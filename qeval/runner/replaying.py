@@ -126,6 +126,8 @@ class BatchReplay:
         self._read_s = self._plain_from = self._follow_s = self._replay_s = 0.0
         self.times: PilotTimes | None = None
         """What the pilot took, where the batch was one."""
+        self.did_not_fit = False
+        """Whether the batch, or a part of it, was to be replayed and was decoded plainly for want of memory."""
 
     @property
     def choice(self) -> Replay | None:
@@ -149,6 +151,7 @@ class BatchReplay:
             # Replay holds two caches at once, plain decoding one.
             if not is_out_of_memory(error):
                 raise
+            self.did_not_fit |= self._kind == "replay"
         self._plain_from = self._clock()
         return None
 

@@ -2,35 +2,30 @@
 
 ::
 
-    DIR/plan.json            what is run, with digests; a resume is refused where it differs
+    DIR/plan.json            what is run, with digests; a resume is refused where it differs but for further candidates
     DIR/records/<variant>/   one record each; failure.json where a variant ended before it had one
 """
 
 from __future__ import annotations
 
-import fcntl
 import time
-from collections.abc import Callable, Iterator, Mapping
-from contextlib import contextmanager
+from collections.abc import Callable, Mapping
 from pathlib import Path
-from typing import Any, NamedTuple, Protocol
+from typing import NamedTuple, Protocol
 
-from qeval import __version__
 from qeval.errors import UsageError
-from qeval.jsonl import dumps, loads, read_text, write_atomic
+from qeval.jsonl import dumps, write_atomic
 from qeval.models.identity import fingerprint
 from qeval.models.locate import resolve
 from qeval.models.resolved import ResolvedModel
 from qeval.record import RECORD_FILE, Reason, folder_name, load_header, load_outcomes, save_header
-from qeval.runner.environment import package_versions
+from qeval.runner.claim import claim, identity_of, only_writer
 from qeval.runner.judge_endpoint import open_endpoint
 from qeval.runner.judging import judge_records
 from qeval.runner.plan import Plan, PlannedVariant
 from qeval.runner.process import Ended, run_in_process
-from qeval.runner.resume import differences
 from qeval.runner.task import Said, Task
 
-PLAN_FILE = "plan.json"
 RECORDS_FOLDER = "records"
 FAILURE_FILE = "failure.json"
 
@@ -88,7 +83,7 @@ def run_plan(
         plan: the checked plan.
         out: folder of the run.
         watcher: shows progress.
-        resume: finish an interrupted run of the same plan.
+        resume: finish an interrupted run of the same plan, or add candidates to it.
         hooks: what the comparison asks of the run.
 
     Raises:
@@ -99,9 +94,9 @@ def run_plan(
     models = _resolve_models(plan, watcher)
     fingerprints = {name: fingerprint(model.path) if model else None for name, model in models.items()}
     out.mkdir(parents=True, exist_ok=True)
-    with _only_runner(out):
+    with only_writer(out):
         again = dict(plan.self_checked if hooks.again is None else hooks.again)
-        _claim(out, {**_identity(plan, fingerprints), "cases again": again}, resume=resume)
+        claim(out, identity_of(plan, fingerprints, again), resume=resume)
         runs: list[VariantRun] = []
         for variant in plan.variants:
             task = task_of(plan, variant, models[variant.model], out, resume=resume)
@@ -151,7 +146,7 @@ def _run_variant(
 ) -> VariantRun:
     task.folder.mkdir(parents=True, exist_ok=True)
     (task.folder / FAILURE_FILE).unlink(missing_ok=True)
-    if task.resume and _is_whole(task):
+    if task.resume and _is_whole(task, baseline, hooks):
         ended = Ended("complete", "")
         watcher.variant_ended(task.name, ended)
         return VariantRun(task.name, task.folder, ended)
@@ -160,7 +155,7 @@ def _run_variant(
         ended = run_in_process(
             task,
             lambda said: watcher.heard(task.name, said),
-            lambda: hooks.ends_early(baseline, task.folder) if hooks.ends_early and baseline else None,
+            lambda: _ends(hooks, baseline, task.folder),
             time_limit_s,
             time.monotonic,
         )
@@ -175,17 +170,23 @@ def _run_variant(
     return VariantRun(task.name, task.folder, ended)
 
 
-def _is_whole(task: Task) -> bool:
-    """Whether a record says that it is complete, and was ended early or holds an outcome of every case."""
+def _is_whole(task: Task, baseline: Path | None, hooks: Hooks) -> bool:
+    """Whether a record says that it is complete, and holds an outcome of every case or still ends before that."""
     if not (task.folder / RECORD_FILE).exists():
         return False
     header = load_header(task.folder)
     if header.state != "complete":
         return False
-    if header.stopping is not None and header.stopping.ended is not None:
-        return True
     first = sum(outcome.repeat == 0 for outcome in load_outcomes(task.folder))
-    return first == sum(len(suite.cases) for suite in task.suites)
+    if first == sum(len(suite.cases) for suite in task.suites):
+        return True
+    # The more candidates a run has, the more evidence each of them needs: what ended one may not suffice any longer.
+    ended = header.stopping is not None and header.stopping.ended is not None
+    return ended and _ends(hooks, baseline, task.folder) is not None
+
+
+def _ends(hooks: Hooks, baseline: Path | None, candidate: Path) -> Reason | None:
+    return hooks.ends_early(baseline, candidate) if hooks.ends_early and baseline else None
 
 
 def _mark(folder: Path, ended: Ended) -> None:
@@ -210,53 +211,3 @@ def _resolve_models(plan: Plan, watcher: Watcher) -> dict[str, ResolvedModel | N
         )
         for name in sorted(names)
     }
-
-
-def _identity(plan: Plan, fingerprints: dict[str, str | None]) -> dict[str, Any]:
-    """What must be equal for a resume to mean the same run."""
-    file = plan.file.model_dump(mode="json", exclude={"out", "policy", "time_limit_s", "judge"})
-    return {
-        "qeval": __version__,
-        "plan": {
-            **file,
-            "variants": {variant.name: variant.model_dump(mode="json", exclude={"name"}) for variant in plan.variants},
-        },
-        "device": plan.device,
-        "threads": plan.threads,
-        "suites": {suite.name: suite.digest for suite in plan.suites},
-        "models": fingerprints,
-        "script": None if plan.script is None else read_text(plan.script),
-        "versions": package_versions(),
-    }
-
-
-def _claim(out: Path, identity: dict[str, Any], *, resume: bool) -> None:
-    path = out / PLAN_FILE
-    if resume and not path.exists():
-        raise UsageError(f"{out}: no run to resume there ({PLAN_FILE} is missing). Check --out, or leave out --resume.")
-    if not path.exists():
-        write_atomic(path, dumps(identity, indent=1) + "\n")
-        return
-    if not resume:
-        raise UsageError(f"{out} already holds a run. Finish it with --resume, or choose another --out.")
-    try:
-        before = loads(read_text(path))
-    except ValueError as error:
-        raise UsageError(f"{path}: damaged ({error}). Start again with another --out.") from error
-    found = differences(before, identity)
-    if found:
-        raise UsageError(
-            f"cannot resume {out}: {'; '.join(found)}. Restore what differs, or start again with another --out."
-        )
-
-
-@contextmanager
-def _only_runner(out: Path) -> Iterator[None]:
-    with (out / ".lock").open("w") as lock:
-        try:
-            fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
-        except BlockingIOError:
-            raise UsageError(
-                f"{out}: another qeval run is writing there; wait for it, or choose another --out."
-            ) from None
-        yield

@@ -30,7 +30,9 @@ def report(
     choice: DecodeChoice,
     why: str,
     pilot: ReplayPilot | None = PILOT,
+    *,
     split: int = 0,
+    unreplayed: int = 0,
     times: PilotTimes | None = TIMES,
 ) -> tuple[str, ...]:
     whole = full_report()
@@ -39,6 +41,7 @@ def report(
             "replay": Replay(chosen=choice, why=why, pilot=pilot),
             "pilot_times": times if pilot else None,
             "split_batches": split,
+            "unreplayed_batches": unreplayed,
         }
     )
     made = whole.model_copy(update={"variants": (whole.variants[0], candidate, *whole.variants[2:])})
@@ -77,5 +80,13 @@ def test_a_candidate_that_is_not_replayed_says_why() -> None:
 def test_plain_decoding_that_was_asked_for_says_nothing_but_that_batches_were_cut(
     split: int, said: tuple[str, ...]
 ) -> None:
-    found = report("plain", "as asked", None, split)
+    found = report("plain", "as asked", None, split=split)
     assert tuple(line[: len(start)] for line, start in zip(found, said, strict=True)) == said
+
+
+def test_batches_that_replay_did_not_fit_are_counted() -> None:
+    said = report("replay", "as asked, without a pilot", None, split=2, unreplayed=1)
+    assert said[-2:] == (
+        "2 batches did not fit in memory at once and ran in parts",
+        "1 batch did not fit in memory with replay and ran without",
+    )

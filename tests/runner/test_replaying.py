@@ -9,6 +9,7 @@ from typing import Any
 import pytest
 
 from qeval.engines.base import Answer, Generation, OnStep, Prompt
+from qeval.engines.replay import BatchReading
 from qeval.engines.transformers import TransformersEngine
 from qeval.record import OUTCOMES_FILE, Record, Replay, load_record
 from qeval.runner import answer
@@ -193,6 +194,24 @@ def test_memory_that_runs_out_in_replay_leaves_the_batch_to_plain_decoding() -> 
     now = [0.0]
     beside = BatchReplay(replaying, Batch(0, 1, PROMPTS), Apart(lambda: now[0]), lambda: now[0])
     assert beside.on_read(PROMPTS, FakeReading(now, SAME, fails=True), lambda tokens: None) is None
+    assert beside.did_not_fit
+
+
+def test_batches_that_replay_did_not_fit_are_counted_in_the_record(
+    both: Callable[..., Record], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    plain = both("plain", decode="plain", batch_size=5)
+
+    def fails(self: BatchReading, on_step: OnStep) -> list[Generation]:
+        raise MemoryError
+
+    monkeypatch.setattr(BatchReading, "replay", fails)
+    record = both("fails", decode="replay", batch_size=5)
+    assert tokens(record) == tokens(plain)
+    batches = {one.batch for one in record.outcomes if not one.repeat}
+    assert record.header.measurements.unreplayed_batches == len(batches) > 1
+    pilot = both("pilot", decode="auto", batch_size=9)
+    assert pilot.header.measurements.unreplayed_batches == 0
 
 
 def test_the_pilots_batch_is_decoded_plainly_whenever_it_is_redone() -> None:

@@ -1,0 +1,89 @@
+"""`qeval run --resume` with further candidates: they are added to what is there, which stays as it is."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+import yaml
+
+from qeval.record import load_record
+from tests.cli.job_files import Ended, qeval_entry, write_job
+
+SAME: dict[str, Any] = {"same_as": "fp32"}
+SOME_LOST: dict[str, Any] = {"same_as": "fp32", "answers": {f"c{index}": "Paris" for index in range(0, 480, 8)}}
+NOT_YET = ("--variants", "fp32,int8")
+
+
+def run(plan: Path, *more: object, code: int | None = None) -> Ended:
+    done = qeval_entry("run", plan, "--out", plan.parent / "out", *more)
+    if code is not None:
+        assert done.returncode == code, done.stdout + done.stderr
+    return done
+
+
+def write_variants(plan: Path, *variants: str | dict[str, str]) -> None:
+    plan.write_text(yaml.safe_dump({**yaml.safe_load(plan.read_text()), "variants": list(variants)}))
+
+
+def answers(folder: Path) -> dict[str, bytes]:
+    return {str(path): path.read_bytes() for path in sorted((folder / "out/records").rglob("*.jsonl"))}
+
+
+def test_a_further_candidate_joins_a_finished_run_and_nothing_else_runs_again(tmp_path: Path) -> None:
+    plan = write_job(tmp_path, {"int8": SAME, "nf4": SOME_LOST})
+    run(plan, *NOT_YET, code=0)
+    before = answers(tmp_path)
+    run(plan, "--resume", "--report-only", code=0)
+    after = answers(tmp_path)
+    assert {path: after[path] for path in before} == before
+    verdict = json.loads((tmp_path / "out/verdict.json").read_text())
+    assert [candidate["candidate"] for candidate in verdict["candidates"]] == ["int8", "nf4"]
+    # From now on the run is the larger one.
+    run(plan, "--resume", "--report-only", code=0)
+    gone = run(plan, *NOT_YET, "--resume", code=2)
+    assert "plan.variants.nf4 is gone" in gone.stderr
+
+
+def test_a_candidate_that_is_there_may_not_become_another(tmp_path: Path) -> None:
+    plan = write_job(tmp_path, {"int8": SAME, "nf4": SAME})
+    run(plan, *NOT_YET, code=0)
+    before = answers(tmp_path)
+    write_variants(plan, "fp32", {"name": "int8", "format": "nf4"}, "nf4")
+    assert "plan.variants.int8.spec" in run(plan, "--resume", code=2).stderr
+    other = run(plan, "--batch-size", 7, "--resume", code=2)
+    assert "plan.batch_size was 64, is 7" in other.stderr
+    assert answers(tmp_path) == before
+
+
+def test_a_further_candidate_may_be_of_another_model(tmp_path: Path) -> None:
+    plan = write_job(tmp_path, {"int8": SAME, "pruned": SAME})
+    run(plan, *NOT_YET, code=0)
+    write_variants(plan, "fp32", "int8", {"name": "pruned", "format": "fp32", "model": "scripted-and-pruned"})
+    run(plan, "--resume", code=0)
+
+
+def test_a_damaged_plan_is_named(tmp_path: Path) -> None:
+    plan = write_job(tmp_path, {"int8": SAME, "nf4": SAME})
+    run(plan, *NOT_YET, code=0)
+    for text in ("{", "[]", '{"plan": []}', '{"plan": {"variants": 3}}', "{}"):
+        (tmp_path / "out/plan.json").write_text(text)
+        assert "damaged" in run(plan, "--resume", code=2).stderr
+
+
+def test_a_candidate_that_ended_goes_on_where_more_candidates_ask_for_more_evidence(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    plan = write_job(tmp_path, {"int8": SOME_LOST, "nf4": SAME}, 480, size="standard")
+    monkeypatch.setattr("qeval.job.ends", lambda base, own, policy, candidates: "harm" if candidates == 1 else None)
+    run(plan, *NOT_YET, "--report-only", code=0)
+    ended = load_record(tmp_path / "out/records/int8")
+    assert (len(ended.by_case()), ended.header.stopping and ended.header.stopping.ended) == (160, "harm")
+    run(plan, *NOT_YET, "--resume", "--report-only", code=0)
+    assert load_record(tmp_path / "out/records/int8") == ended
+    run(plan, "--resume", "--report-only", code=0)
+    whole = load_record(tmp_path / "out/records/int8")
+    assert (len(whole.by_case()), whole.header.stopping and whole.header.stopping.ended) == (480, None)
+    assert whole.outcomes[: len(ended.outcomes)] == ended.outcomes
