@@ -78,7 +78,7 @@ class PilotTimes(Strict):
     replay_s: float
     """Replaying them once they were followed."""
     again_s: float = 0.0
-    """Decoding some of them plainly again in other batches, reading included."""
+    """Decoding them plainly again in other batches, reading included."""
 
 
 class Measurements(Strict):
@@ -147,7 +147,8 @@ class ReplayPilot(Strict):
     agreed_positions: int
     """Of these, those before the first at which the variant chooses another token, in each case."""
     n_again: int = 0
-    """Cases of the pilot that were decoded plainly once more, in other batches; none where no case differed."""
+    """Cases of the pilot that were decoded plainly once more, in other batches; none where no case differed, less than
+    all where memory ran out."""
     again_same: int = 0
     """Of these, those with the same tokens both times."""
     replay_alone: int = 0

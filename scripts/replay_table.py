@@ -20,8 +20,7 @@ from qeval.jsonl import loads, read_text
 from qeval.models.locate import resolve
 from qeval.outcome import Outcome
 from qeval.record import Record, load_record
-from qeval.runner.claim import PLAN_FILE
-from qeval.runner.run import RECORDS_FOLDER
+from qeval.runner.claim import PLAN_FILE, RECORDS_FOLDER
 from qeval.units import percent
 
 

@@ -99,7 +99,9 @@ def run(
         ),
     ] = None,
     time_limit: Annotated[float | None, typer.Option(help="Seconds after which a variant is ended.")] = None,
-    resume: Annotated[bool, typer.Option("--resume", help="Finish an interrupted run in the same --out, or add candidates to it.")] = False,
+    resume: Annotated[
+        bool, typer.Option("--resume", help="Finish an interrupted run in the same --out, or add candidates to it.")
+    ] = False,
     dry_run: Annotated[
         bool,
         typer.Option(

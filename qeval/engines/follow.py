@@ -6,7 +6,8 @@ Never prompt and answer in one pass: a quantised or windowed cache would then go
 from __future__ import annotations
 
 import inspect
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 if TYPE_CHECKING:
@@ -41,13 +42,26 @@ def follow(model: Any, read: Read, targets: Sequence[Sequence[int]]) -> list[tor
     rows = [[first, *target[:-1]] for first, target in zip(last, targets, strict=True)]
     ids = torch.tensor([row + [0] * (longest - len(row)) for row in rows], device=read.ids.device)
     ours = torch.tensor([[1] * len(row) + [0] * (longest - len(row)) for row in rows], device=read.ids.device)
-    with torch.no_grad():
+    with torch.no_grad(), _wound_back(read.cache):
         cache = read.cache if read.cache is not None else _plain_cache(model, read)
         states = _pass(model, ids, torch.cat([read.mask[:, :-1], ours], dim=1), cache).last_hidden_state
-    if read.cache is not None:
-        # What was followed stays behind the end until the next pass writes over it: `replay` takes it from there.
-        read.cache.crop(-longest)
     return [states[row, : len(target)] for row, target in enumerate(targets)]
+
+
+@contextmanager
+def _wound_back(cache: Any) -> Iterator[None]:  # noqa: ANN401
+    """Leave a cache as long as it was; None is left alone.
+
+    What was followed stays behind the end until the next pass writes over it: `replay` takes it from there.
+    """
+    layers = cache.layers if cache is not None else ()
+    lengths = [int(layer.get_seq_length()) for layer in layers]
+    try:
+        yield
+    finally:
+        # Layer by layer: where a pass broke off, only the first have grown.
+        for layer, length in zip(layers, lengths, strict=True):
+            layer.crop(length - int(layer.get_seq_length()))
 
 
 def _plain_cache(model: Any, read: Read) -> Any:  # noqa: ANN401

@@ -32,17 +32,18 @@ class BatchReading:
         self._model, self._prefill, self._decoder, self._read, self._cases = model, prefill, decoder, read, cases
         self._answers: Sequence[Answer | None] = [None] * len(cases)
         self._states: list[torch.Tensor] = []
-        self.followed = False
+        self.followed = self._touched = False
 
     def follow(self, answers: Sequence[Answer | None]) -> list[torch.Tensor]:
         """Return for each prompt the final hidden states, shape (positions, hidden), that predict an answer to it."""
+        self._touched = True
         self._states = follow(self._model, self._read, [_inputs(answer) for answer in answers])
         self._answers, self.followed = answers, True
         return self._states
 
     def forget(self) -> None:
         """Leave nothing of what was followed: a broken number behind the end would break the rows that read over it."""
-        if not self.followed or self._read.cache is None:
+        if not self._touched or self._read.cache is None:
             return
         end = self._read.ids.shape[1] - 1
         for layer in self._read.cache.layers:

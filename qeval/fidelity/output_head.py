@@ -126,6 +126,8 @@ def _rule(model: Any, module: Any) -> tuple[float, float | None, int]:  # noqa: 
     with torch.no_grad():
         logits = model(input_ids=ids).logits[0].float()
     hook.remove()
+    if not bool(torch.isfinite(logits).all()):
+        raise VariantFailed("its logits are NaN or infinite")
     product = _product(module)(seen[0][0].float())
     for scale in (1.0, *(float(value) for value in named), *(1 / value for value in named)):
         if float((_logits(product, scale, cap) - logits).abs().max()) <= _PROBE_ERROR * float(logits.abs().max()):

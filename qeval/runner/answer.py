@@ -10,10 +10,12 @@ from qeval.engines.batch_mates import batch_mates_notes
 from qeval.engines.sampling import seed_batch
 from qeval.errors import VariantFailed
 from qeval.fidelity.measure import Measure
+from qeval.fidelity.states import STATES_FOLDER
 from qeval.jsonl import append_lines
 from qeval.record import (
     OUTCOMES_FILE,
     RECORD_FILE,
+    SCORED_FILE,
     Measurements,
     Reason,
     RecordHeader,
@@ -74,7 +76,8 @@ def run_task(task: Task, say: Say, ask: Ask, clock: Clock) -> None:
     header = _header(task, loaded._replace(notes=(*loaded.notes, *why_not)), batches, stopping, moved)
     kept = _begin(task, header, batches)
     header = header.model_copy(update={"measurements": _continued(kept.measurements, measured), "replay": kept.replay})
-    replaying = replaying_for(task, header, batches, loaded.unreplayable)
+    shown = [batch for batch in batches if not is_too_long(engine, batch.prompts[0])]
+    replaying = replaying_for(task, header, shown, loaded.unreplayable)
     header = header.model_copy(update={"replay": replaying and replaying.choice})
     save_header(task.folder, header)
     say(Planned(sum(len(batch.prompts) for batch in batches), kept.answers))
@@ -168,6 +171,8 @@ def _begin(task: Task, header: RecordHeader, batches: list[Batch]) -> Kept:
         return keep_whole_batches(task.folder, batches)
     save_cases(task.folder, tuple(case_info(suite.name, case) for suite in task.suites for case in suite.cases))
     (task.folder / OUTCOMES_FILE).write_bytes(b"")
+    for left in (task.folder / SCORED_FILE, *(task.folder / STATES_FOLDER).glob("*.states")):
+        left.unlink(missing_ok=True)
     return Kept(frozenset(), 0)
 
 

@@ -11,26 +11,29 @@ from typing import Any
 from qeval import __version__
 from qeval.errors import UsageError
 from qeval.jsonl import dumps, loads, read_text, write_atomic
+from qeval.record import RECORD_FILE, folder_name, load_header
 from qeval.runner.environment import package_versions
 from qeval.runner.plan import Plan
 from qeval.runner.resume import differences
 
 PLAN_FILE = "plan.json"
+RECORDS_FOLDER = "records"
 
 
 def identity_of(plan: Plan, fingerprints: dict[str, str | None], again: dict[str, int]) -> dict[str, Any]:
-    """Return what must be equal for a resume to mean the same run; `plan.variants` may grow.
+    """Return what must be equal for a resume to mean the same run; `plan.variants` may differ as `claim` says.
 
     Args:
         plan: the checked plan.
         fingerprints: of the models by name; None for engines that load none.
         again: cases of each suite that run again.
     """
-    file = plan.file.model_dump(mode="json", exclude={"out", "policy", "time_limit_s", "judge"})
+    # Suites count by their content, however they were named.
+    file = plan.file.model_dump(mode="json", exclude={"out", "policy", "time_limit_s", "judge", "suites"})
     variants = {variant.name: variant.model_dump(mode="json", exclude={"name"}) for variant in plan.variants}
     return {
         "qeval": __version__,
-        "plan": {**file, "variants": variants},
+        "plan": {**file, "baseline": plan.baseline.name, "variants": variants},
         "device": plan.device,
         "threads": plan.threads,
         "suites": {suite.name: suite.digest for suite in plan.suites},
@@ -42,7 +45,9 @@ def identity_of(plan: Plan, fingerprints: dict[str, str | None], again: dict[str
 
 
 def claim(out: Path, identity: dict[str, Any], *, resume: bool) -> None:
-    """Write down which run a folder holds; a resume must be of that run, and may bring further candidates.
+    """Write down which run a folder holds; a resume must be of that run.
+
+    It may bring further candidates, and leave out those that never came to a whole record.
 
     Args:
         out: the folder, which exists.
@@ -67,20 +72,26 @@ def claim(out: Path, identity: dict[str, Any], *, resume: bool) -> None:
 def _check_same_run(path: Path, identity: dict[str, Any]) -> None:
     try:
         before = loads(read_text(path))
-        known = before["plan"]["variants"].keys()
+        now = identity["plan"]["variants"]
+        kept = {name for name in before["plan"]["variants"] if name in now or _is_complete(path.parent, name)}
+        found = differences(_restricted(before, kept), _restricted(identity, kept))
     except (ValueError, TypeError, KeyError, AttributeError) as error:
-        raise UsageError(f"{path}: damaged ({error}). Start again with another --out.") from error
-    found = differences(before, _restricted(identity, known))
+        raise UsageError(f"{path}: damaged ({error!r}). Start again with another --out.") from error
     if found:
         raise UsageError(
-            f"cannot resume {path.parent}: {'; '.join(found)}. Restore what differs (only new candidates may be "
-            "added), or start again with another --out."
+            f"cannot resume {path.parent}: {'; '.join(found)}. Restore what differs, or start again with another "
+            "--out. Candidates may be added, and left out where they have no whole record."
         )
 
 
-def _restricted(identity: dict[str, Any], known: Collection[str]) -> dict[str, Any]:
-    """Return what the run would be with those variants alone that are known."""
-    variants = {name: variant for name, variant in identity["plan"]["variants"].items() if name in known}
+def _is_complete(out: Path, name: str) -> bool:
+    record = out / RECORDS_FOLDER / folder_name(name)
+    return (record / RECORD_FILE).exists() and load_header(record).state == "complete"
+
+
+def _restricted(identity: dict[str, Any], kept: Collection[str]) -> dict[str, Any]:
+    """Return what the run would be with some of its variants alone."""
+    variants = {name: variant for name, variant in identity["plan"]["variants"].items() if name in kept}
     names = {variant["model"] for variant in variants.values()}
     models = {name: digest for name, digest in identity["models"].items() if name in names}
     return {**identity, "plan": {**identity["plan"], "variants": variants}, "models": models}

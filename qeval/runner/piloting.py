@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import random
 from collections.abc import Sequence
 from math import comb
 from typing import NamedTuple
@@ -13,8 +12,6 @@ from qeval.record import ReplayPilot
 from qeval.runner.batches import Batch, plan_repeat
 from qeval.runner.fitting import answer_fitting
 
-AGAIN = 32
-"""Cases of the pilot that are decoded once more where replay differs, at most."""
 LEVEL = 0.05
 """Of the test whether replay changes more than batching does."""
 
@@ -41,21 +38,19 @@ def compare(tried: Tried) -> ReplayPilot:
     )
 
 
-def compare_again(tried: Tried, pilot: ReplayPilot, engine: Engine, batch_tokens: int, seed: int) -> ReplayPilot:
-    """Decode some of the cases plainly once more, in other batches, and see what that changes beside replay.
+def compare_again(tried: Tried, pilot: ReplayPilot, engine: Engine, batch_tokens: int) -> ReplayPilot:
+    """Decode the cases plainly once more, in other batches, and see what that changes beside replay.
 
     Args:
         tried: the pilot.
         pilot: what `compare` made of it.
         engine: answers the cases.
         batch_tokens: of a batch at most.
-        seed: of the choice of cases.
     """
     prompts = tried.batch.prompts
-    chosen = random.Random(seed).sample(prompts, min(AGAIN, len(prompts)))
     again: dict[Key, Generation] = {}
     # The second repeat's batches are half as large as what they are given.
-    for batch in plan_repeat(chosen, 2, len(chosen), batch_tokens):
+    for batch in plan_repeat(prompts, 2, len(prompts), batch_tokens):
         again.update(zip(batch.keys, answer_fitting(engine, batch.prompts, lambda tokens: None), strict=True))
     at = {key: place for place, key in enumerate(tried.batch.keys)}
     changed = [

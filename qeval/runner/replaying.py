@@ -1,14 +1,14 @@
 """Replay in a run: a candidate answers along the baseline's answers where a pilot has shown that this pays and holds.
 
 The pilot is the first batch. It is decoded plainly, which is what the record keeps, and replayed beside it. Where
-replay takes less time and gives the same tokens, all other first answers are replayed. Where some differ, a part of the
-pilot is decoded plainly once more in other batches (`piloting`): replay must not change more cases than batching does.
+replay takes less time and gives the same tokens, all other first answers are replayed. Where some differ, the pilot is
+decoded plainly once more in other batches (`piloting`): replay must not change more cases than batching does.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from typing import Literal, NamedTuple
+from typing import Literal
 
 from qeval.engines.base import Answer, Engine, Generation, OnStep, Prompt, Reading
 from qeval.errors import is_out_of_memory
@@ -16,7 +16,7 @@ from qeval.fidelity.reference import Key, answer_to, answers_of
 from qeval.record import RECORD_FILE, PilotTimes, RecordHeader, Replay, load_header, load_outcomes
 from qeval.runner.apart import Apart
 from qeval.runner.batches import Batch
-from qeval.runner.piloting import AGAIN, Tried, compare, compare_again, holds
+from qeval.runner.piloting import Tried, compare, compare_again, holds
 from qeval.runner.task import Task
 
 FEWEST = 8
@@ -26,26 +26,19 @@ Kind = Literal["plain", "replay", "pilot"]
 """How a batch is answered; a pilot in both ways."""
 
 
-class Limits(NamedTuple):
-    """What the pilot's further batches are cut by."""
-
-    batch_tokens: int
-    seed: int
-
-
 class Replaying:
     """How the first answers of one candidate are found."""
 
-    def __init__(self, answers: Mapping[Key, Answer], choice: Replay | None, limits: Limits, n_first: int) -> None:
+    def __init__(self, answers: Mapping[Key, Answer], choice: Replay | None, batch_tokens: int, n_first: int) -> None:
         """Prepare.
 
         Args:
             answers: the baseline's.
             choice: where it is settled.
-            limits: of the pilot's further batches.
+            batch_tokens: of the pilot's further batches, at most.
             n_first: first answers of the run.
         """
-        self.answers, self.limits, self.n_first = answers, limits, n_first
+        self.answers, self.batch_tokens, self.n_first = answers, batch_tokens, n_first
         self.choice = choice
         """None until the pilot has been."""
 
@@ -66,7 +59,7 @@ def replaying_for(task: Task, header: RecordHeader, batches: Sequence[Batch], un
     Args:
         task: what is run.
         header: its record's, with the batch-mate test; with the choice where one was made before an interruption.
-        batches: all of the run.
+        batches: those of the run that are shown to the engine.
         unreplayable: why its answers cannot be replayed; empty where they can.
     """
     if task.baseline is None or task.model is None or task.temperature:
@@ -74,7 +67,7 @@ def replaying_for(task: Task, header: RecordHeader, batches: Sequence[Batch], un
     first = [len(batch.prompts) for batch in batches if not batch.repeat]
     answers = {} if task.decode == "plain" else _answers(task, header)
     choice = header.replay or settled(task, answers, first, mates=header.batch_mates, unreplayable=unreplayable)
-    return Replaying(answers, choice, Limits(task.batch_tokens, task.seed), sum(first))
+    return Replaying(answers, choice, task.batch_tokens, sum(first))
 
 
 def _answers(task: Task, header: RecordHeader) -> dict[Key, Answer]:
@@ -192,12 +185,13 @@ class BatchReplay:
             return Replay(chosen="plain", why="replay took no less time", pilot=pilot)
         if pilot.same == pilot.n_cases:
             return Replay(chosen="replay", why="less time, and the same tokens in every case", pilot=pilot)
-        further_s = (self._read_s + times.plain_s) * min(AGAIN, len(prompts)) / len(prompts)
-        if saved_s * (replaying.n_first - len(prompts)) <= further_s:
+        if saved_s * (replaying.n_first - len(prompts)) <= self._read_s + times.plain_s:
             return Replay(chosen="plain", why="replay would save less than trying it further takes", pilot=pilot)
         started = self._clock()
-        pilot = compare_again(tried, pilot, engine, *replaying.limits)
+        pilot = compare_again(tried, pilot, engine, replaying.batch_tokens)
         self.times = times.model_copy(update={"again_s": self._clock() - started})
+        if pilot.n_again < pilot.n_cases:
+            return Replay(chosen="plain", why="the pilot did not fit in memory in other batches", pilot=pilot)
         if not holds(pilot):
             return Replay(chosen="plain", why="replay changed more cases than other batches did", pilot=pilot)
         return Replay(

@@ -38,6 +38,10 @@ a resumed run keeps to that. Notes and the batch-mate test follow from what is c
 a device computes."""
 
 
+_LONGEST = 40
+"""Characters of a value that a message quotes."""
+
+
 class Kept(NamedTuple):
     """What a resumed record holds already."""
 
@@ -80,12 +84,22 @@ def differences(before: Any, now: Any, path: str = "") -> list[str]:  # noqa: AN
         shared = sorted(before.keys() & now.keys())
         inner = [differences(before[key], now[key], f"{path}.{key}".lstrip(".")) for key in shared]
         return [*gone, *new, *(found for part in inner for found in part)]
-    return [] if before == now else [f"{path} was {_brief(before)}, is {_brief(now)}"]
+    if before == now:
+        return []
+    was, is_now = _brief(str(before), str(now))
+    return [f"{path} was {was}, is {is_now}"]
 
 
-def _brief(value: object) -> str:
-    text = str(value)
-    return text if len(text) <= 40 else f"{text[:37]}..."
+def _brief(one: str, other: str) -> tuple[str, str]:
+    """Shorten two texts that differ to what shows that they do."""
+    shared = next((at for at, (a, b) in enumerate(zip(one, other, strict=False)) if a != b), min(len(one), len(other)))
+    start = max(0, shared - 10) if max(len(one), len(other)) > _LONGEST else 0
+
+    def part(text: str) -> str:
+        end = start + _LONGEST
+        return f"{'...' * (start > 0)}{text[start:end]}{'...' * (len(text) > end)}"
+
+    return part(one), part(other)
 
 
 def keep_whole_batches(folder: Path, batches: Sequence[Batch]) -> Kept:

@@ -19,14 +19,13 @@ from qeval.models.identity import fingerprint
 from qeval.models.locate import resolve
 from qeval.models.resolved import ResolvedModel
 from qeval.record import RECORD_FILE, Reason, folder_name, load_header, load_outcomes, save_header
-from qeval.runner.claim import claim, identity_of, only_writer
+from qeval.runner.claim import RECORDS_FOLDER, claim, identity_of, only_writer
 from qeval.runner.judge_endpoint import open_endpoint
 from qeval.runner.judging import judge_records
 from qeval.runner.plan import Plan, PlannedVariant
 from qeval.runner.process import Ended, run_in_process
 from qeval.runner.task import Said, Task
 
-RECORDS_FOLDER = "records"
 FAILURE_FILE = "failure.json"
 
 
@@ -55,6 +54,8 @@ class VariantRun(NamedTuple):
     name: str
     folder: Path
     ended: Ended
+    stood: bool = False
+    """Whether the record was whole before."""
 
     @property
     def has_record(self) -> bool:
@@ -99,12 +100,9 @@ def run_plan(
         claim(out, identity_of(plan, fingerprints, again), resume=resume)
         runs: list[VariantRun] = []
         for variant in plan.variants:
-            task = task_of(plan, variant, models[variant.model], out, resume=resume)
-            task = task._replace(again=again, baseline=runs[0].folder if runs else None)
-            # There is nothing to compare a candidate with before the baseline is whole.
-            if not runs or runs[0].ended.state != "complete" or hooks.ends_early is None:
-                task = task._replace(stop_on=())
-            runs.append(_run_variant(task, runs[0].folder if runs else None, hooks, plan.file.time_limit_s, watcher))
+            task = task_of(plan, variant, models[variant.model], out, resume=resume)._replace(again=again)
+            task = _beside(task, runs[0], hooks) if runs else task._replace(stop_on=())
+            runs.append(_run_variant(task, hooks, plan.file.time_limit_s, watcher))
         if plan.file.judge is not None and endpoint is not None:
             folders = [run.folder for run in runs if run.has_record]
             judge_records(folders, plan.suites, plan.file.judge.model, endpoint, watcher.said_of_judge)
@@ -141,21 +139,31 @@ def task_of(plan: Plan, variant: PlannedVariant, model: ResolvedModel | None, ou
     )
 
 
-def _run_variant(
-    task: Task, baseline: Path | None, hooks: Hooks, time_limit_s: float | None, watcher: Watcher
-) -> VariantRun:
+def _beside(task: Task, baseline: VariantRun, hooks: Hooks) -> Task:
+    """Return what a candidate's process is told of the baseline."""
+    task = task._replace(baseline=baseline.folder)
+    if baseline.ended.state != "complete" or hooks.ends_early is None:
+        # There is nothing to compare a candidate with before the baseline is whole.
+        task = task._replace(stop_on=())
+    if baseline.ended.state == "complete" and not baseline.stood and _has_no_fidelity(task):
+        # It answered beside a baseline that was not whole, and what it lacks cannot be added to it.
+        task = task._replace(resume=False)
+    return task
+
+
+def _run_variant(task: Task, hooks: Hooks, time_limit_s: float | None, watcher: Watcher) -> VariantRun:
     task.folder.mkdir(parents=True, exist_ok=True)
     (task.folder / FAILURE_FILE).unlink(missing_ok=True)
-    if task.resume and _is_whole(task, baseline, hooks):
+    if task.resume and _is_whole(task, hooks):
         ended = Ended("complete", "")
         watcher.variant_ended(task.name, ended)
-        return VariantRun(task.name, task.folder, ended)
+        return VariantRun(task.name, task.folder, ended, stood=True)
     watcher.variant_started(task.name)
     try:
         ended = run_in_process(
             task,
             lambda said: watcher.heard(task.name, said),
-            lambda: _ends(hooks, baseline, task.folder),
+            lambda: _ends(task, hooks),
             time_limit_s,
             time.monotonic,
         )
@@ -170,7 +178,7 @@ def _run_variant(
     return VariantRun(task.name, task.folder, ended)
 
 
-def _is_whole(task: Task, baseline: Path | None, hooks: Hooks) -> bool:
+def _is_whole(task: Task, hooks: Hooks) -> bool:
     """Whether a record says that it is complete, and holds an outcome of every case or still ends before that."""
     if not (task.folder / RECORD_FILE).exists():
         return False
@@ -182,11 +190,16 @@ def _is_whole(task: Task, baseline: Path | None, hooks: Hooks) -> bool:
         return True
     # The more candidates a run has, the more evidence each of them needs: what ended one may not suffice any longer.
     ended = header.stopping is not None and header.stopping.ended is not None
-    return ended and _ends(hooks, baseline, task.folder) is not None
+    return ended and _ends(task, hooks) is not None
 
 
-def _ends(hooks: Hooks, baseline: Path | None, candidate: Path) -> Reason | None:
-    return hooks.ends_early(baseline, candidate) if hooks.ends_early and baseline else None
+def _has_no_fidelity(task: Task) -> bool:
+    record = task.folder / RECORD_FILE
+    return task.fidelity and record.exists() and load_header(task.folder).fidelity is None
+
+
+def _ends(task: Task, hooks: Hooks) -> Reason | None:
+    return hooks.ends_early(task.baseline, task.folder) if hooks.ends_early and task.baseline else None
 
 
 def _mark(folder: Path, ended: Ended) -> None:

@@ -12,8 +12,9 @@ from qeval.job import report_on
 from qeval.models.locate import resolve
 from qeval.record import load_record
 from qeval.reporting.files import write_all
+from qeval.runner.claim import RECORDS_FOLDER
 from qeval.runner.plan import PlanFile, resolve_plan
-from qeval.runner.run import RECORDS_FOLDER, VariantRun, Watcher, run_plan
+from qeval.runner.run import VariantRun, Watcher, run_plan
 from qeval.selftest.cases import write_suite
 from qeval.selftest.faults import save_record, with_answers_of
 from qeval.selftest.planted import BASELINE, MODEL, QUANTIZED, Arm, Planted, arms

@@ -8,6 +8,7 @@ from typing import Any
 
 import pytest
 import yaml
+from mlflow import MlflowClient
 
 from qeval.record import load_record
 from tests.cli.job_files import Ended, qeval_entry, write_job
@@ -87,3 +88,32 @@ def test_a_candidate_that_ended_goes_on_where_more_candidates_ask_for_more_evide
     whole = load_record(tmp_path / "out/records/int8")
     assert (len(whole.by_case()), whole.header.stopping and whole.header.stopping.ended) == (480, None)
     assert whole.outcomes[: len(ended.outcomes)] == ended.outcomes
+
+
+def test_a_further_candidate_that_cannot_run_may_be_left_out_again(tmp_path: Path) -> None:
+    plan = write_job(tmp_path, {"int8": SAME, "nf4": {"same_as": "fp32", "crash_at": "c9"}})
+    run(plan, *NOT_YET, code=0)
+    run(plan, "--resume", code=5)
+    run(plan, *NOT_YET, "--resume", code=0)
+    verdict = json.loads((tmp_path / "out/verdict.json").read_text())
+    assert [candidate["candidate"] for candidate in verdict["candidates"]] == ["int8"]
+
+
+def test_a_plan_that_says_the_same_in_other_words_is_the_same(tmp_path: Path) -> None:
+    plan = write_job(tmp_path, {"int8": SAME})
+    run(plan, code=0)
+    content = yaml.safe_load(plan.read_text())
+    plan.write_text(yaml.safe_dump({**content, "baseline": "fp32", "suites": [f"{content['suites'][0]}/"]}))
+    run(plan, "--resume", code=0)
+    suite = tmp_path / "capitals/suite.yaml"
+    suite.write_text(suite.read_text().replace("version: 1", "version: 2"))
+    assert "suites.capitals" in run(plan, "--resume", code=2).stderr
+
+
+def test_a_finished_run_that_is_resumed_is_tracked_once(tmp_path: Path) -> None:
+    plan = write_job(tmp_path, {"int8": SAME}, 12)
+    for more in ((), ("--resume",)):
+        qeval_entry("run", plan, "--out", tmp_path / "out", "--report-only", *more)
+    store = MlflowClient(f"sqlite:///{tmp_path / 'out/mlflow.db'}")
+    (experiment,) = store.search_experiments(filter_string="name = 'qeval'")
+    assert len(store.search_runs([experiment.experiment_id])) == 3

@@ -180,3 +180,29 @@ def test_read_apart_gives_the_same_answers_and_shares_nothing(monkeypatch: pytes
     monkeypatch.setattr(engine._prefill, "_pass", watched)
     assert engine.answer(prompts, quiet) == together
     assert passes[0] == 2
+
+
+@pytest.mark.parametrize("layer", [0, 1])
+@pytest.mark.parametrize("again", [False, True])
+def test_a_pass_that_breaks_off_leaves_the_batch_as_it_was_read(layer: int, again: bool) -> None:
+    model = make_model()
+    engine = make_engine(model)
+    plain = engine.answer([SHORT, LONG], quiet)
+    # Longer than what is decoded later, so that nothing writes over what is left of it.
+    answers = [Answer((7, 9) * (one.case.max_new_tokens // 2), ended=False) for one in (SHORT, LONG)]
+
+    def breaks_off(*given: object) -> None:
+        raise MemoryError
+
+    def on_read(reading: Reading) -> list[Generation] | None:
+        hook = model.model.layers[layer].mlp.register_forward_pre_hook(breaks_off)
+        with pytest.raises(MemoryError):
+            reading.follow(answers)
+        hook.remove()
+        assert not reading.followed
+        if not again:
+            return None
+        reading.follow([own(one) for one in plain])
+        return reading.replay(quiet)
+
+    assert engine.answer([SHORT, LONG], quiet, on_read) == plain

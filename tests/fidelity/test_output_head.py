@@ -68,6 +68,14 @@ def test_weights_that_came_from_16_bits_are_stored_in_16_bits(tmp_path: Path) ->
         assert (tmp_path / "small").stat().st_size < 0.6 * (tmp_path / "fp32").stat().st_size
 
 
+def test_broken_logits_are_refused_as_what_they_are() -> None:
+    model = make_model()
+    with torch.no_grad():
+        model.model.norm.weight[3] = float("nan")
+    with pytest.raises(VariantFailed, match="its logits are NaN or infinite"):
+        head_of(model)
+
+
 def test_logits_made_otherwise_are_refused() -> None:
     model = make_model()
     model.lm_head.register_forward_hook(lambda *given: given[2] + torch.arange(260.0))

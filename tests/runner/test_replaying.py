@@ -15,7 +15,8 @@ from qeval.record import OUTCOMES_FILE, Record, Replay, load_record
 from qeval.runner import answer
 from qeval.runner.apart import Apart
 from qeval.runner.batches import Batch
-from qeval.runner.replaying import BatchReplay, Kind, Limits, Replaying, settled
+from qeval.runner.piloting import Tried, compare, compare_again, holds
+from qeval.runner.replaying import BatchReplay, Kind, Replaying, settled
 from tests.engines.test_transformers import prompt
 from tests.runner.test_answer import make_task
 from tests.runner.test_decoding import run, tiny_task
@@ -51,8 +52,8 @@ class FakeReading:
 class Again:
     """An engine that answers a batch in other company."""
 
-    def __init__(self, answers: list[Generation]) -> None:
-        self.by_id = {one.case.id: answer for one, answer in zip(PROMPTS, answers, strict=True)}
+    def __init__(self, answers: list[Generation], prompts: Sequence[Prompt] = PROMPTS) -> None:
+        self.by_id = {one.case.id: answer for one, answer in zip(prompts, answers, strict=True)}
         self.sizes: list[int] = []
 
     def cache_bytes(self, prompts: Sequence[Prompt]) -> None:
@@ -71,7 +72,7 @@ def pilot(
     n_first: int = 1000,
 ) -> tuple[Replay, BatchReplay, Again]:
     clock, engine = [0.0], Again(again)
-    replaying = Replaying(ANSWERS, None, Limits(10_000, 0), n_first)
+    replaying = Replaying(ANSWERS, None, 10_000, n_first)
     beside = BatchReplay(replaying, Batch(0, 0, PROMPTS), Apart(lambda: clock[0]), lambda: clock[0])
     clock[0] += READ_S
     assert beside.on_read(PROMPTS, FakeReading(clock, replayed), lambda tokens: None) is None
@@ -152,6 +153,21 @@ def test_a_case_without_memory_in_the_other_batches_is_no_case_they_changed() ->
     assert (found.pilot.n_again, found.pilot.again_same, found.chosen) == (11, 11, "plain")
 
 
+def test_a_pilot_whose_other_batches_did_not_fit_shows_nothing() -> None:
+    found, *_ = pilot(other(SAME, *range(8)), [Generation(status="out_of_memory")] * 12)
+    assert found.chosen == "plain"
+    assert found.why == "the pilot did not fit in memory in other batches"
+
+
+@pytest.mark.parametrize("place", [0, 20, 39])
+def test_wherever_in_a_large_pilot_replay_differs_it_is_seen(place: int) -> None:
+    prompts = tuple(prompt(f"p{n}", [5, n + 2], 6) for n in range(40))
+    same = SAME[:1] * 40
+    tried = Tried(Batch(0, 0, prompts), [None] * 40, other(same, place), same)
+    found = compare_again(tried, compare(tried), Again(same, prompts), 10_000)
+    assert (found.n_again, found.replay_alone, holds(found)) == (40, 1, False)
+
+
 @pytest.mark.parametrize(
     ("asked", "answers", "first", "mates", "fault", "chosen"),
     [
@@ -177,7 +193,7 @@ def test_what_needs_no_pilot(  # noqa: PLR0917 - a row of a table
 
 @pytest.mark.parametrize(("fails", "parts"), [(True, 1), (False, 2)])
 def test_a_pilot_that_ran_in_parts_or_out_of_memory_chooses_nothing_from_its_times(fails: bool, parts: int) -> None:
-    replaying = Replaying(ANSWERS, None, Limits(10_000, 0), 1000)
+    replaying = Replaying(ANSWERS, None, 10_000, 1000)
     now = [0.0]
     apart = Apart(lambda: now[0])
     beside = BatchReplay(replaying, Batch(0, 0, PROMPTS), apart, lambda: now[0])
@@ -190,7 +206,7 @@ def test_a_pilot_that_ran_in_parts_or_out_of_memory_chooses_nothing_from_its_tim
 
 
 def test_memory_that_runs_out_in_replay_leaves_the_batch_to_plain_decoding() -> None:
-    replaying = Replaying(ANSWERS, Replay(chosen="replay", why="as asked"), Limits(10_000, 0), 1000)
+    replaying = Replaying(ANSWERS, Replay(chosen="replay", why="as asked"), 10_000, 1000)
     now = [0.0]
     beside = BatchReplay(replaying, Batch(0, 1, PROMPTS), Apart(lambda: now[0]), lambda: now[0])
     assert beside.on_read(PROMPTS, FakeReading(now, SAME, fails=True), lambda tokens: None) is None
@@ -218,7 +234,7 @@ def test_the_pilots_batch_is_decoded_plainly_whenever_it_is_redone() -> None:
     choice, *_ = pilot(SAME, SAME)
     assert choice.pilot is not None
     third = choice.model_copy(update={"pilot": choice.pilot.model_copy(update={"batch": 3})})
-    replaying = Replaying(ANSWERS, third, Limits(10_000, 0), 1000)
+    replaying = Replaying(ANSWERS, third, 10_000, 1000)
     assert [replaying.kind(Batch(0, number, PROMPTS)) for number in (0, 3)] == ["replay", "plain"]
     assert replaying.kind(Batch(1, 0, PROMPTS)) == "plain"
 
@@ -313,3 +329,17 @@ def test_a_resumed_run_keeps_to_what_its_pilot_chose(  # noqa: PLR0917 - fixture
     assert path.read_bytes() == lines
     assert load_record(task.folder).header.replay == before
     assert seen == kinds
+
+
+def test_a_case_that_is_too_long_is_no_batch_that_could_be_replayed(
+    both: Callable[..., Record], tiny_model_folder: Path, tmp_path: Path
+) -> None:
+    task = tiny_task(tmp_path / "long", tiny_model_folder, batch_size=64)
+    (suite,) = task.suites
+    cases = (suite.cases[0].model_copy(update={"max_new_tokens": 10_000}), *suite.cases[1:])
+    suites = (suite.model_copy(update={"cases": cases}),)
+    run(task._replace(suites=suites))
+    along = tiny_task(tmp_path / "along", tiny_model_folder, baseline=task.folder, decode="auto", batch_size=64)
+    replay = run(along._replace(suites=suites)).header.replay
+    assert replay is not None
+    assert replay.why == "all cases are one batch, and a pilot would leave nothing to replay"

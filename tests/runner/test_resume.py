@@ -89,3 +89,13 @@ def test_a_difference_in_identity_is_named_and_times_are_not_part_of_it() -> Non
 
 def test_differences_name_keys_that_only_one_side_has() -> None:
     assert differences({"a": 1}, {"a": 1, "b": 2}) == ["b is new"]
+
+
+@pytest.mark.parametrize(
+    ("before", "now"), [("a" * 90 + "x", "a" * 90 + "y"), ("/data/suite", "/data/suite/" + "b" * 50)]
+)
+def test_long_values_are_shortened_to_where_they_differ(before: str, now: str) -> None:
+    (said,) = differences({"value": before}, {"value": now})
+    was, is_now = said.removeprefix("value was ").split(", is ")
+    assert was != is_now
+    assert max(len(was), len(is_now)) <= 46

@@ -86,7 +86,8 @@ def tracked(report: Report, folder: Path, privacy: Privacy) -> Tracked:
     """
     records = {variant.variant: _record(folder, variant.variant) for variant in report.variants}
     headers = [dumps(record.header.model_dump(mode="json")) for record in records.values() if record is not None]
-    key = digest("\n".join([dumps(report.model_dump(mode="json")), *headers]))
+    # The same records compared again, as a finished run that is resumed does, are the same result.
+    key = digest("\n".join([dumps(report.model_dump(mode="json", exclude={"created_at"})), *headers]))
     shown = report if privacy == "full" else redact_report(report)
     frame = _Frame(shown, key, privacy, _milliseconds(report.created_at))
     return Tracked(

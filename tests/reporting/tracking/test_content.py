@@ -200,3 +200,11 @@ def test_an_early_end_and_a_pick_are_tags(tmp_path):
         "nf4": "yes",
         "bf16": "no",
     }
+
+
+def test_the_same_records_compared_later_are_the_same_result(run_folder):
+    report = load_report(run_folder)
+    later = report.model_copy(update={"created_at": "2031-01-01T00:00:00+00:00"})
+    other = report.model_copy(update={"model": "another"})
+    keys = [tracked(one, run_folder, "full").parent.key for one in (report, later, other)]
+    assert keys[0] == keys[1] != keys[2]

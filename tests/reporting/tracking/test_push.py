@@ -188,7 +188,7 @@ def test_four_processes_that_create_one_experiment_all_land_in_it(tmp_path):
     barrier, results = context.Barrier(4), context.Queue()
     folders = [tmp_path / f"run{i}" for i in range(4)]
     for i, folder in enumerate(folders):
-        write_all(full_report(created_at=f"2026-11-29T02:14:0{i}+00:00"), folder)
+        write_all(full_report(model=f"model-{i}"), folder)
     jobs = [context.Process(target=push_one, args=(folder, uri, barrier, results)) for folder in folders]
     for job in jobs:
         job.start()
