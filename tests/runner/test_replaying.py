@@ -164,7 +164,7 @@ def test_wherever_in_a_large_pilot_replay_differs_it_is_seen(place: int) -> None
     prompts = tuple(prompt(f"p{n}", [5, n + 2], 6) for n in range(40))
     same = SAME[:1] * 40
     tried = Tried(Batch(0, 0, prompts), [None] * 40, other(same, place), same)
-    found = compare_again(tried, compare(tried), Again(same, prompts), 10_000)
+    found = compare_again(tried, compare(tried), Again(same, prompts), 10_000)  # type: ignore[arg-type]
     assert (found.n_again, found.replay_alone, holds(found)) == (40, 1, False)
 
 
