@@ -188,9 +188,10 @@ def _is_whole(task: Task, hooks: Hooks) -> bool:
     first = sum(outcome.repeat == 0 for outcome in load_outcomes(task.folder))
     if first == sum(len(suite.cases) for suite in task.suites):
         return True
-    # The more candidates a run has, the more evidence each of them needs: what ended one may not suffice any longer.
     ended = header.stopping is not None and header.stopping.ended is not None
-    return ended and _ends(task, hooks) is not None
+    # The more candidates a run has, the more evidence each of them needs: what ended one may not suffice any longer.
+    # Beside a baseline that is not whole there is nothing to ask.
+    return ended and (not task.stop_on or _ends(task, hooks) is not None)
 
 
 def _has_no_fidelity(task: Task) -> bool:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import shutil
 from pathlib import Path
 from typing import Any
 
@@ -11,14 +12,18 @@ import yaml
 from mlflow import MlflowClient
 
 from qeval.record import load_record
-from tests.cli.job_files import Ended, qeval_entry, write_job
+from qeval.runner import run as running
+from qeval.runner.process import Ended
+from tests.cli.job_files import Ended as Finished
+from tests.cli.job_files import qeval_entry, write_job
 
 SAME: dict[str, Any] = {"same_as": "fp32"}
 SOME_LOST: dict[str, Any] = {"same_as": "fp32", "answers": {f"c{index}": "Paris" for index in range(0, 480, 8)}}
+HALF_LOST: dict[str, Any] = {"same_as": "fp32", "answers": {f"c{index}": "Paris" for index in range(0, 480, 4)}}
 NOT_YET = ("--variants", "fp32,int8")
 
 
-def run(plan: Path, *more: object, code: int | None = None) -> Ended:
+def run(plan: Path, *more: object, code: int | None = None) -> Finished:
     done = qeval_entry("run", plan, "--out", plan.parent / "out", *more)
     if code is not None:
         assert done.returncode == code, done.stdout + done.stderr
@@ -97,6 +102,20 @@ def test_a_further_candidate_that_cannot_run_may_be_left_out_again(tmp_path: Pat
     run(plan, *NOT_YET, "--resume", code=0)
     verdict = json.loads((tmp_path / "out/verdict.json").read_text())
     assert [candidate["candidate"] for candidate in verdict["candidates"]] == ["int8"]
+
+
+def test_a_candidate_that_ended_stays_as_it_is_where_the_baseline_cannot_be_asked(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    plan = write_job(tmp_path, {"int8": HALF_LOST}, 480, size="standard")
+    run(plan, "--report-only", code=0)
+    ended = load_record(tmp_path / "out/records/int8")
+    assert ended.header.stopping is not None
+    assert ended.header.stopping.ended == "harm"
+    shutil.rmtree(tmp_path / "out/records/fp32")
+    monkeypatch.setattr(running, "run_in_process", lambda *given: Ended("crashed", "no reason"))
+    run(plan, "--resume", code=5)
+    assert load_record(tmp_path / "out/records/int8") == ended
 
 
 def test_a_plan_that_says_the_same_in_other_words_is_the_same(tmp_path: Path) -> None:
