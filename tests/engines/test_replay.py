@@ -148,7 +148,8 @@ def test_a_token_that_ends_only_this_variants_answers_ends_a_replayed_one() -> N
     assert replayed(PROMPTS, [own(generation) for generation in PLAIN], engine) == plain
 
 
-def test_what_was_followed_leaves_nothing_for_plain_decoding_to_read() -> None:
+@pytest.mark.parametrize("breaks_off", [False, True])
+def test_what_was_followed_leaves_nothing_for_plain_decoding_to_read(breaks_off: bool) -> None:
     model = make_model()
     engine = make_engine(model)
     plain = engine.answer([SHORT, LONG], quiet)
@@ -157,9 +158,19 @@ def test_what_was_followed_leaves_nothing_for_plain_decoding_to_read() -> None:
     with torch.no_grad():
         model.model.embed_tokens.weight[broken] = float("nan")
 
+    def runs_out(*given: object) -> None:
+        raise MemoryError
+
     def on_read(reading: Reading) -> None:
-        reading.follow([Answer((broken, broken), ended=False)] * 2)
-        reading.replay(quiet)
+        answers = [Answer((broken, broken), ended=False)] * 2
+        if not breaks_off:
+            reading.follow(answers)
+            reading.replay(quiet)
+            return
+        hook = model.model.layers[1].mlp.register_forward_pre_hook(runs_out)
+        with pytest.raises(MemoryError):
+            reading.follow(answers)
+        hook.remove()
 
     assert engine.answer([SHORT, LONG], quiet, on_read) == plain
 
