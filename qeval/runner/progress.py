@@ -78,6 +78,7 @@ class ProgressLines:
         """Write lines to a console that is a file or a pipe."""
         self._console = console
         self._clock = clock
+        self._running: str | None = None
         self._total = self._done = 0
         self._rate = _Rate(clock)
         self._last_line_s = 0.0
@@ -96,6 +97,7 @@ class ProgressLines:
     said_of_judge = said_of_models
 
     def variant_started(self, name: str) -> None:
+        self._running = name
         self._total = self._done = 0
         self._rate = _Rate(self._clock)
         self._say(name, "starting")
@@ -116,9 +118,8 @@ class ProgressLines:
                 pass
 
     def variant_ended(self, name: str, ended: Ended) -> None:
-        self._say(
-            name, f"done, {self._done} answers" if ended.state == "complete" else f"{ended.state}: {ended.detail}"
-        )
+        done = f"done, {self._done} answers" if name == self._running else "done before"
+        self._say(name, done if ended.state == "complete" else f"{ended.state}: {ended.detail}")
 
     def _say(self, name: str, text: str) -> None:
         self._last_line_s = self._clock()

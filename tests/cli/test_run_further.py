@@ -42,7 +42,12 @@ def test_a_further_candidate_joins_a_finished_run_and_nothing_else_runs_again(tm
     plan = write_job(tmp_path, {"int8": SAME, "nf4": SOME_LOST})
     run(plan, *NOT_YET, code=0)
     before = answers(tmp_path)
-    run(plan, "--resume", "--report-only", code=0)
+    added = run(plan, "--resume", "--report-only", code=0)
+    assert [line for line in added.stderr.splitlines() if "done" in line] == [
+        "fp32: done before",
+        "int8: done before",
+        "nf4: done, 170 answers",
+    ]
     after = answers(tmp_path)
     assert {path: after[path] for path in before} == before
     verdict = json.loads((tmp_path / "out/verdict.json").read_text())
