@@ -27,7 +27,7 @@ EXAMPLES = """
 
 `qeval run plan.yaml --dry-run`
 
-`qeval run plan.yaml --resume`
+`qeval run plan.yaml --out runs/nightly --resume`
 
 `qeval run plan.yaml --variants fp32,int8,nf4,fp4 --out runs/nightly --resume`
 
