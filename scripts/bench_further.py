@@ -22,6 +22,7 @@ from statistics import median
 from typing import Any, NamedTuple
 
 from qeval.engines.replay import BatchReading
+from qeval.errors import QevalError
 from qeval.jsonl import dumps, write_atomic
 from qeval.models.locate import resolve
 from qeval.outcome import Outcome
@@ -101,7 +102,8 @@ def run_once(task: Task, tokens: dict[tuple[str, str], tuple[int, ...]]) -> Took
         run_task(task, lambda said: None, lambda: None, time.perf_counter)
     record = load_record(task.folder)
     run_s = record.header.measurements.run_s
-    assert run_s is not None
+    if run_s is None:
+        raise QevalError(f"{task.folder}: no batch was answered, so there is nothing to time.")
     same = sum(tokens.get((o.suite, o.case)) == o.token_ids for o in record.outcomes)
     return Took(run_s, follows.seconds, same, len(record.outcomes))
 

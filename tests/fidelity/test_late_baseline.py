@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from qeval.record import RECORD_FILE, load_header, load_record, save_header
+from qeval.record import load_header, load_record, save_header
 from qeval.runner import run as running
 from qeval.runner.plan import PlanFile, resolve_plan
 from qeval.runner.process import Ended
@@ -48,4 +48,3 @@ def test_fidelity_comes_with_the_baseline(
     # One that lacks it for a reason of its own is left as it is.
     assert (found.header.fidelity is not None) == (state == "crashed")
     assert found.scored == scored
-    assert (candidate.folder / RECORD_FILE).exists()

@@ -18,7 +18,7 @@ from qeval.fidelity import measure
 from qeval.fidelity.measure import Measure, Run
 from qeval.fidelity.output_head import OutputHead, load_head
 from qeval.fidelity.states import StateStore
-from qeval.record import OUTCOMES_FILE, SCORED_FILE, Record, load_record, save_header
+from qeval.record import OUTCOMES_FILE, RECORD_FILE, SCORED_FILE, Record, load_record, save_header
 from qeval.runner import answer, apart
 from qeval.runner.scoring import BatchScoring
 from qeval.runner.task import Task
@@ -145,6 +145,18 @@ def test_a_resumed_baseline_knows_what_storing_changed_before(tmp_path: Path, ti
     resumed = run(made._replace(resume=True))
     assert resumed.header.fidelity == whole.header.fidelity
     assert resumed.scored == whole.scored
+
+
+def test_a_fresh_start_leaves_nothing_of_an_older_record(tmp_path: Path, tiny_model_folder: Path) -> None:
+    made = task(tmp_path / "fp32", tiny_model_folder, "fp32")
+    whole = run(made)
+    kept = next(StateStore(made.folder).folder.glob("*.states"))
+    # As of a batch that the older record had and this one has not.
+    shutil.copy(kept, kept.with_name("99.states"))
+    (made.folder / RECORD_FILE).unlink()
+    again = run(made)
+    assert again.header.fidelity == whole.header.fidelity
+    assert again.scored == whole.scored
 
 
 def test_a_baseline_without_states_gives_no_fidelity_and_the_record_says_why(
