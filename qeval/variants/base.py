@@ -11,7 +11,10 @@ Listing formats imports the families, and none of them imports torch before `loa
 from __future__ import annotations
 
 import importlib
+import os
 import pkgutil
+import shlex
+import shutil
 from functools import cache
 from importlib.util import find_spec
 from typing import Any, NamedTuple, Protocol, cast
@@ -20,7 +23,7 @@ from qeval import variants
 from qeval.errors import UsageError, unknown_name
 from qeval.models.resolved import ResolvedModel
 
-_NOT_FAMILIES = frozenset({"base", "keep", "load", "proof", "spec"})
+_NOT_FAMILIES = frozenset({"base", "keep", "load", "proof", "spec", "stored"})
 """Modules in this folder that families share."""
 
 
@@ -39,6 +42,8 @@ class Format(NamedTuple):
     requires: tuple[str, ...] = ()
     """Packages, as they are imported."""
     devices: tuple[str, ...] = ("cpu", "cuda", "mps")
+    compiles: bool = False
+    """Whether its library compiles C++ code at first use."""
     apart: str = ""
     """The option that keeps rows of a batch from depending on each other, where they do by default."""
 
@@ -133,7 +138,15 @@ def available(fmt: Format, device: str) -> Availability:
     if missing:
         names = " ".join(package.replace(".", "-") for package in missing)
         return Availability(fmt, False, f"not installed: pip install {names}")
+    if fmt.compiles and shutil.which(_compiler()) is None:
+        why = f"a C++ compiler is missing ({_compiler()}): install g++ or clang, or name one in the variable CXX"
+        return Availability(fmt, False, why)
     return Availability(fmt, True, "")
+
+
+def _compiler() -> str:
+    """Return the compiler that torch would call for an extension."""
+    return next(iter(shlex.split(os.environ.get("CXX", ""))), "c++")
 
 
 def _installed(package: str) -> bool:
