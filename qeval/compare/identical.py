@@ -63,8 +63,8 @@ def copied_answers(baseline: Record, candidate: Record, pairs: Sequence[Pair]) -
         return ()
     return (
         f"the answers are the baseline's: all {tokens} tokens are equal, though {theirs.quantized_modules} modules are "
-        f"quantised at {bits(theirs.effective_bits)} bits per weight; look for a cache of answers that does not know the "
-        "variant",
+        f"quantised at {bits(theirs.effective_bits)} bits per weight; look for a cache of answers that does not know "
+        "the variant",
     )
 
 

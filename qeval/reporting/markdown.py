@@ -293,8 +293,8 @@ def _variant_row(variant: VariantSummary) -> list[str]:
     detail = f": {prose(variant.state_detail, 160)}" if variant.state_detail else ""
     return [
         code(variant.variant),
-        bits(proof and proof.effective_bits),
-        size(proof and proof.storage_bytes),
+        bits(None if proof is None else proof.effective_bits),
+        size(None if proof is None else proof.storage_bytes),
         size(variant.peak_memory_bytes),
         rate(variant.tokens_per_s),
         view.answered_text(variant) + detail,

@@ -232,8 +232,8 @@ def _variant_cells(variant: VariantSummary, wide: bool) -> list[RenderableType]:
     return [
         _text(visible(variant.variant)),
         *([_text(visible(variant.engine))] if wide else []),
-        bits(proof and proof.effective_bits),
-        size(proof and proof.storage_bytes),
+        bits(None if proof is None else proof.effective_bits),
+        size(None if proof is None else proof.storage_bytes),
         size(variant.peak_memory_bytes),
         rate(variant.tokens_per_s).removesuffix(" tok/s"),
         f"{variant.n_answered}/{variant.n_cases}",

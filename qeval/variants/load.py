@@ -4,9 +4,8 @@ from __future__ import annotations
 
 from typing import Any, NamedTuple
 
-from qeval.errors import UsageError, VariantFailed
+from qeval.errors import VariantFailed
 from qeval.evidence import Proof
-from qeval.models.identity import read_json
 from qeval.models.resolved import ResolvedModel
 from qeval.units import percent
 from qeval.variants.base import LoadRequest, available, find_family, find_format
@@ -39,15 +38,13 @@ def load_variant(variant: Variant, model: ResolvedModel, device: str) -> LoadedV
         device: `cpu`, `cuda`, `cuda:1` or `mps`.
 
     Raises:
-        UsageError: the model is quantised already, or `keep=` fits no module.
+        UsageError: the model lacks weights, or `keep=` fits no module.
         VariantFailed: the format cannot load on this machine, or the loaded model is not what was asked for.
     """
     fmt = find_format(variant.format)
     here = available(fmt, device)
     if not here.available:
         raise VariantFailed(f"{variant.text}: {here.why}")
-    if method := read_json(model.path / "config.json").get("quantization_config", {}).get("quant_method"):
-        raise UsageError(f"{model.name}: it is quantised already ({method}). Name the model it was made from.")
     keep = kept_modules(model, variant.values("keep")) if fmt.quantized else ()
     compute = next(iter(variant.values("compute")), None)
     threshold = next(map(float, variant.values("threshold")), None)

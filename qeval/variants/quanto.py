@@ -30,5 +30,4 @@ def load(request: LoadRequest) -> LoadedModel:
     config = QuantoConfig(
         weights=request.format.name.removeprefix("quanto-"), modules_to_not_convert=list(request.keep)
     )
-    model = from_pretrained(request, dtype=compute_dtype(request), quantization_config=config)
-    return LoadedModel(model)
+    return from_pretrained(request, dtype=compute_dtype(request), quantization_config=config)

@@ -66,6 +66,7 @@ def test_every_format_proves_itself_computes_nearly_the_same_and_answers_alike_w
     fmt = FORMATS[name]
     loaded = load_variant(parse_variant(name), tiny, "cpu")
     assert snr_db(reference_logits, logits(loaded.model)) > fmt.min_snr_db
+    assert loaded.proof.effective_bits is not None
     if fmt.quantized:
         assert loaded.proof.quantized_modules == 14  # seven linear modules in each of two layers
         assert loaded.proof.skipped_modules == ("model.embed_tokens", "lm_head")
@@ -148,7 +149,8 @@ def test_a_format_without_its_library_says_what_to_install(tiny, monkeypatch):
 
 
 @pytest.mark.parametrize(
-    ("cxx", "named"), [(None, "c++"), ("no-such-compiler", "no-such-compiler"), ("ccache-not-here g++", "ccache-not-here")]
+    ("cxx", "named"),
+    [(None, "c++"), ("no-such-compiler", "no-such-compiler"), ("ccache-not-here g++", "ccache-not-here")],
 )
 def test_a_format_that_compiles_needs_a_compiler(tiny, monkeypatch, tmp_path, cxx, named):
     monkeypatch.setenv("PATH", str(tmp_path))

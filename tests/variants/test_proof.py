@@ -160,6 +160,7 @@ def test_views_of_one_storage_count_once():
 )
 def test_the_embedded_model_takes_the_bytes_it_should(text, megabytes):
     loaded = load_variant(parse_variant(text), resolve("smollm2-135m"), "cpu")
+    assert loaded.proof.storage_bytes is not None
     assert loaded.proof.storage_bytes / 1e6 == pytest.approx(megabytes, rel=0.01)
     assert loaded.proof.parameters == 134_515_008
     assert loaded.proof.quantized_modules in {0, 210}
