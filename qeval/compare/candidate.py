@@ -49,15 +49,26 @@ class OwnRecord:
         return self._changes[metric]
 
 
-def compare_candidate(ours: OwnRecord, theirs: OwnRecord, policy: Policy, alpha: float, *, required: bool) -> Compared:
-    """Compare a candidate with the baseline; `alpha` is its share of the policy's."""
+def compare_candidate(
+    ours: OwnRecord, theirs: OwnRecord, policy: Policy, alpha: float, *, required: bool, faults: Sequence[str] = ()
+) -> Compared:
+    """Compare a candidate with the baseline.
+
+    Args:
+        ours: the baseline.
+        theirs: the candidate.
+        policy: what the team accepts.
+        alpha: the candidate's share of the policy's.
+        required: whether its decision is the run's.
+        faults: what forbids the comparison for reasons that the two records do not show.
+    """
     baseline, candidate = ours.record, theirs.record
     pairing = pair_records(baseline, candidate)
     found = compare_headers(baseline, candidate, pairing.pairs)
     # Pairs that were not shown the same are not pairs: no verdict is drawn from them.
     readable = not found.faults
     copied = copied_answers(baseline, candidate, pairing.pairs) if readable else ()
-    comparability = found.model_copy(update={"faults": (*found.faults, *copied, *ours.faults, *theirs.faults)})
+    comparability = found.model_copy(update={"faults": (*faults, *found.faults, *copied, *ours.faults, *theirs.faults)})
     at = levels(alpha, candidate.header.stopping)
     planned = _planned(baseline, pairing, policy, at)
     verdicts = tuple(_verdicts(ours, theirs, pairing.pairs, policy, planned=planned, at=at)) if readable else ()
