@@ -119,7 +119,7 @@ def _warnings(baseline: Record, candidates: Sequence[Record]) -> Iterable[str]:
     for record in (baseline, *candidates):
         yield from (f"{record.header.variant}: {note}" for note in record.header.notes)
         yield from judge_notes(record)
-    if errors := numeric_errors(baseline):
+    if errors := len(numeric_errors(baseline)):
         yield f"NaN or infinite logits in {errors} cases of the baseline"
     silent = [r.header.variant for r in (baseline, *candidates) if all(outcome.repeat == 0 for outcome in r.outcomes)]
     if silent:

@@ -16,7 +16,7 @@ _LEVEL_CAUTION: dict[ComparabilityLevel, str] = {
     "rendered_text": "compared at the level of rendered text: the two may have cut it into different tokens",
     "messages": "compared at the level of messages: how they became a prompt is not known, only its length",
 }
-_BATCHING = frozenset({"batch_size", "batch_tokens", "seed"})
+_BATCHING = frozenset({"batch_size", "batch_tokens", "seed", "work"})
 """Settings that say which cases run together: other values are a caution, as other batches are."""
 _BEFORE = {"head": "model"}
 """Settings that older records lack, with what those decoded with."""

@@ -36,7 +36,7 @@ class JudgeCost(Strict):
 
 
 class PilotTimes(Strict):
-    """What answering the pilot's cases took after their prompts were read, seconds."""
+    """What answering the pilot's cases took after their prompts were read, seconds: to be read, not to choose by."""
 
     plain_s: float
     """Decoding them plainly."""
@@ -44,8 +44,6 @@ class PilotTimes(Strict):
     """Following the baseline's answers; 0 where they are followed for fidelity's sake anyway."""
     replay_s: float
     """Replaying them once they were followed."""
-    again_s: float = 0.0
-    """Decoding them plainly again in other batches, reading included."""
 
 
 class Measurements(Strict):
@@ -113,17 +111,10 @@ class ReplayPilot(Strict):
     """Of the baseline's answers to them, end tokens among them."""
     agreed_positions: int
     """Of these, those before the first at which the variant chooses another token, in each case."""
-    n_again: int = 0
-    """Cases of the pilot that were decoded plainly once more, in other batches; none where no case differed, less than
-    all where memory ran out."""
-    again_same: int = 0
-    """Of these, those with the same tokens both times."""
-    replay_alone: int = 0
-    """Of these, those that only replay changed."""
-    again_alone: int = 0
-    """Of these, those that only the other batches changed."""
-    p_value: float | None = None
-    """One-sided sign test of these two: replay changes more than other batches do; None where both are 0."""
+    plain_work: float | None = None
+    """What decoding the pilot plainly takes, counted in one token's matrix products; None in records of schema 1."""
+    replay_work: float | None = None
+    """What replaying it takes, following the baseline's answers included unless fidelity follows them anyway."""
 
 
 class Replay(Strict):

@@ -8,6 +8,7 @@ from datetime import UTC, datetime
 from qeval.engines.base import Engine, Prompt
 from qeval.engines.batch_mates import batch_mates_notes
 from qeval.engines.sampling import seed_batch
+from qeval.engines.work import work_on
 from qeval.errors import VariantFailed
 from qeval.fidelity.measure import Measure
 from qeval.record import (
@@ -28,7 +29,7 @@ from qeval.record import (
     seal,
 )
 from qeval.runner.apart import Apart
-from qeval.runner.batches import Batch, batches_digest
+from qeval.runner.batches import Batch, Limits, batches_digest
 from qeval.runner.case_info import case_info
 from qeval.runner.decoding import recorded_decoding
 from qeval.runner.environment import (
@@ -162,9 +163,8 @@ def _run_batch(  # noqa: PLR0917 - what a batch needs, handed on
 def _plan(task: Task, engine: Engine, prompts: list[Prompt]) -> list[Lap]:
     # Samples are repeats already.
     again = {} if task.temperature else task.again
-    sizes = Sizes(
-        task.batch_size, task.batch_tokens, again, task.repeats, task.in_waves, task.seed, samples=task.samples
-    )
+    limits = Limits(task.batch_size, task.batch_tokens, work_on(task.device))
+    sizes = Sizes(limits, again, task.repeats, task.in_waves, task.seed, samples=task.samples)
     return plan_laps(prompts, lambda prompt: not is_too_long(engine, prompt), sizes)
 
 
