@@ -10,10 +10,12 @@ from qeval import __version__
 from qeval.compare.candidate import OwnRecord, compare_candidate, numeric_errors
 from qeval.compare.decision import EXIT_CODES, pick, worst
 from qeval.compare.judged import judge_notes
+from qeval.compare.members import independence_of
 from qeval.compare.policy import Policy, check_candidates
 from qeval.compare.report import CandidateResult, Comparability, Report
 from qeval.compare.summary import summarise
 from qeval.errors import UsageError
+from qeval.independence import independence_notes
 from qeval.record import Record
 
 NOTHING_MISSING: Mapping[str, str] = MappingProxyType({})
@@ -44,6 +46,7 @@ def build_report(
     names = (*(record.header.variant for record in candidates), *missing)
     deciding = _deciding(names, policy, required)
     ours = OwnRecord(baseline)
+    shared = independence_of(baseline)
     alpha = policy.alpha_of(len(names))
     compared = [
         compare_candidate(ours, OwnRecord(record), policy, alpha, required=record.header.variant in deciding)
@@ -74,7 +77,8 @@ def build_report(
         suites={name: info for record in (*candidates, baseline) for name, info in record.header.suites.items()},
         policy=policy.model_dump(mode="json"),
         policy_digest=policy.digest,
-        warnings=tuple(_warnings(baseline, candidates)),
+        independence=shared,
+        warnings=(*independence_notes(shared), *_warnings(baseline, candidates)),
     )
 
 

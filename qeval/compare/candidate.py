@@ -127,7 +127,8 @@ def _verdicts(
             continue
         scored = score(pairs, metric)
         both = OwnChanges(ours.changes(metric), theirs.changes(metric))
-        yield from judge_slices(plan_metric(_by_suite(scored), policy), scored, policy, metric=metric, own=both, at=at)
+        planned = plan_metric(_by_suite(scored), [one.pair for one in scored], policy)
+        yield from judge_slices(planned, scored, policy, metric=metric, own=both, at=at)
 
 
 def _by_suite(scored: Sequence[Scored]) -> dict[str, tuple[int, ...]]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from itertools import pairwise
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
@@ -49,4 +50,4 @@ def _sketch(turns: Turns, made: dict[tuple[str, ...], MinHash]) -> MinHash:
 
 
 def _pieces(words: tuple[str, ...]) -> set[str]:
-    return {*words, *(f"{one} {other}" for one, other in zip(words, words[1:], strict=False))}
+    return {*words, *(f"{one} {other}" for one, other in pairwise(words))}

@@ -26,8 +26,8 @@ class _Prompt(NamedTuple):
 
     plain: Turns
     bare: Turns
-    count: float
-    """Words that are left in `bare`."""
+    words: float
+    """How many are left in `bare`."""
 
 
 class _Link(NamedTuple):
@@ -66,10 +66,9 @@ def _links(prompts: Sequence[_Prompt]) -> Iterator[_Link]:
     by_plain: dict[Turns, int] = {}
     by_bare: dict[Turns, int] = {}
     for place, prompt in enumerate(prompts):
-        if any(prompt.plain) and (first := by_plain.setdefault(prompt.plain, place)) != place:
-            yield _Link(first, place, 0.0)
-        elif prompt.count >= FEWEST_WORDS and (first := by_bare.setdefault(prompt.bare, place)) != place:
-            yield _Link(first, place, 0.0)
+        alike = [by_plain.setdefault(prompt.plain, place)] if any(prompt.plain) else []
+        alike += [by_bare.setdefault(prompt.bare, place)] if prompt.words >= FEWEST_WORDS else []
+        yield from (_Link(first, place, 0.0) for first in alike if first != place)
     places = list(by_bare.values())
     for one, other in near_pairs(list(by_bare)):
         share = _share(prompts[places[one]], prompts[places[other]])
@@ -79,7 +78,7 @@ def _links(prompts: Sequence[_Prompt]) -> Iterator[_Link]:
 
 def _share(one: _Prompt, other: _Prompt) -> float | None:
     """Return the share of words that differ, None where it is too much even for a template."""
-    words = max(one.count, other.count)
+    words = max(one.words, other.words)
     if len(one.bare) != len(other.bare):
         return None
     apart = 0.0

@@ -71,8 +71,9 @@ def mask(text: str, lang: str | None = None) -> Masked:
         text: a user turn or a tool's result.
         lang: BCP 47 language, where it is known.
 
-    >>> mask("Where is order A-1023 of Ann Miller?")
-    Masked(plain=('where', 'is', 'order', '\ufffc', 'of', 'ann', 'miller'), bare=('where', 'is', 'order', '\ufffc', 'of', '\ufffc'))
+    >>> masked = mask("Where is order A-1023 of Ann Miller?")
+    >>> " ".join(masked.plain).replace(MASK, "?"), " ".join(masked.bare).replace(MASK, "?")
+    ('where is order ? of ann miller', 'where is order ? of ?')
     """
     patterns = _patterns()
     text = unicodedata.normalize("NFKC", text)
@@ -104,7 +105,8 @@ def _patterns() -> _Patterns:
         words=tuple(regex.compile(mask.pattern) for mask in masks.words),
         run=regex.compile(rf"[[\p{{L}}\p{{M}}\p{{N}}\p{{Sc}}_#@%+./\\:=&~-]--[{scripts}]]+", regex.V1),
         token=regex.compile(
-            rf"{MASK}|[{scripts}]\p{{M}}*|{letter}+(?:['’]{letter}+)*|[^\s\p{{P}}\p{{L}}\p{{M}}\p{{N}}\p{{C}}]", regex.V1
+            rf"{MASK}|[{scripts}]\p{{M}}*|{letter}+(?:['’]{letter}+)*|[^\s\p{{P}}\p{{L}}\p{{M}}\p{{N}}\p{{C}}]",
+            regex.V1,
         ),
         half=regex.compile(rf"[{scripts}]\p{{M}}*", regex.V1),
         capital_nouns=masks.capital_nouns,
