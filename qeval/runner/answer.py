@@ -169,7 +169,9 @@ def _begin(task: Task, header: RecordHeader, batches: list[Batch]) -> Kept:
     if task.resume and (task.folder / RECORD_FILE).exists():
         check_same_identity(load_header(task.folder), header)
         return keep_whole_batches(task.folder, batches)
-    save_cases(task.folder, tuple(case_info(suite.name, case) for suite in task.suites for case in suite.cases))
+    placed = [(suite.name, case) for suite in task.suites for case in suite.cases]
+    infos = [case_info(suite, case, task.near_equal.get((suite, case.id))) for suite, case in placed]
+    save_cases(task.folder, tuple(infos))
     (task.folder / OUTCOMES_FILE).write_bytes(b"")
     for left in (task.folder / SCORED_FILE, *(task.folder / STATES_FOLDER).glob("*.states")):
         left.unlink(missing_ok=True)

@@ -9,3 +9,4 @@ chosen by measurement, see docs/method.md.
 from __future__ import annotations
 
 from qeval.suites.near_equal.group import near_equal as near_equal
+from qeval.suites.near_equal.group import near_equal_names as near_equal_names

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from qeval.suites.near_equal.masked import weight
+from qeval.suites.near_equal.masked import weigh, weight
 
 LONGEST_GAP = 3.0
 """Words in a row that may differ: a name, an amount with its unit. A sentence is no value."""
@@ -40,7 +40,7 @@ def difference(one: Sequence[str], other: Sequence[str]) -> float | None:
             gap = _gap(one[i : i + _REACH + 2], other[j : j + _REACH + 2])
             if gap is None:
                 return None
-            total += max(_weigh(one[i : i + gap[0]]), _weigh(other[j : j + gap[1]]))
+            total += max(weigh(one[i : i + gap[0]]), weigh(other[j : j + gap[1]]))
             i, j = i + gap[0], j + gap[1]
     return total if total <= MOST_WORDS else None
 
@@ -68,7 +68,3 @@ def _longest_gap(words: Sequence[str]) -> int:
         if weighed > LONGEST_GAP:
             return place
     return min(len(words), _REACH)
-
-
-def _weigh(words: Sequence[str]) -> float:
-    return sum(map(weight, words), start=0.0)

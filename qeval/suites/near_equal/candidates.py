@@ -22,6 +22,8 @@ _NEAREST = 20
 
 def near_pairs(prompts: Sequence[Turns]) -> Iterator[tuple[int, int]]:
     """Yield pairs of positions, the earlier first, of prompts that likely overlap."""
+    if len(prompts) < 2:
+        return
     import numpy as np
     from datasketch import MinHashLSH
 

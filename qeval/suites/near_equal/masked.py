@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import unicodedata
+from collections.abc import Sequence
 from functools import cache
 from pathlib import Path
 from typing import NamedTuple
@@ -93,6 +94,11 @@ def weight(word: str) -> float:
     if word == MASK:
         return 0
     return 0.5 if _patterns().half.fullmatch(word) else 1
+
+
+def weigh(words: Sequence[str]) -> float:
+    """Return what several words count together."""
+    return sum(map(weight, words), start=0.0)
 
 
 @cache
