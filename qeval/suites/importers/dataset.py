@@ -32,7 +32,6 @@ def read(wanted: Wanted) -> Reading:
     check_columns(mapping, table.columns, wanted.mapping)
     return Reading(
         _rows(table, mapping, wanted.lang),
-        name=path.stem if path.is_file() else path.name,
         description=f"Cases from {path.name}, by the mapping {wanted.mapping.name}.",
         max_new_tokens=mapping.max_new_tokens,
         licence=table.licence or (licence_of(wanted.source) if path.exists() else None),

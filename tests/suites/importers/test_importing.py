@@ -12,7 +12,7 @@ from qeval.errors import UsageError
 from qeval.suites import load_suite
 from qeval.suites.import_folder import check_out, write_suite
 from qeval.suites.importers.base import Wanted, check_wanted, find_importer, kinds
-from qeval.suites.importing import gather
+from qeval.suites.importing import Choice, gather
 from tests.suites.importers.helpers import cases, dropped, imported
 
 PROBLEM = {"question": "1+1?", "answer": "#### 2"}
@@ -45,7 +45,9 @@ def test_an_option_of_another_kind_is_refused_with_those_it_goes_with():
 
 def test_the_same_case_again_is_dropped_and_the_same_prompt_is_one_cluster(tmp_path):
     other = {"question": "1+1?", "answer": "#### 3"}
-    found = imported("gsm8k", problems(tmp_path, PROBLEM, PROBLEM, other, {"question": "2?", "answer": "#### 2"}))
+    found = imported(
+        "gsm8k", problems(tmp_path, PROBLEM, PROBLEM, other, {"question": "How many?", "answer": "#### 2"})
+    )
     assert dropped(found) == {"the same case again": 1}
     assert (len(found.cases), found.clusters) == (3, 2)
     first, second, third = cases(found).values()
@@ -71,7 +73,7 @@ def test_ids_stay_different_when_an_id_comes_three_times(tmp_path):
 
 def test_the_name_of_a_built_in_suite_is_refused(tmp_path):
     with pytest.raises(UsageError, match="'schema' is a built-in suite"):
-        gather("gsm8k", Wanted(str(problems(tmp_path, PROBLEM))), "schema", None, 0, lambda rows, _: rows)
+        gather("gsm8k", Wanted(str(problems(tmp_path, PROBLEM))), Choice("schema"), lambda rows, _: rows)
 
 
 def test_an_import_made_twice_is_the_same_to_the_byte(tmp_path):
@@ -87,7 +89,7 @@ def test_clusters_that_share_a_prompt_become_one(tmp_path):
         {"context": "A.", "qas": [{"id": "a", "question": "q?", "answers": [{"text": "A"}]},
                                   {"id": "b", "question": "r?", "answers": [{"text": "A"}]}]},
         {"context": "A.", "qas": [{"id": "c", "question": "q?", "answers": [{"text": "A"}]}]},
-        {"context": "B.", "qas": [{"id": "d", "question": "q?", "answers": [{"text": "B"}]}]},
+        {"context": "No word of it is the same.", "qas": [{"id": "d", "question": "q?", "answers": [{"text": "B"}]}]},
     ]}]}  # fmt: skip
     path = tmp_path / "x.en.json"
     path.write_text(json.dumps(squad))
