@@ -29,6 +29,7 @@ def read(wanted: Wanted) -> Reading:
     if path.suffix.lower() in SUFFIXES and not path.exists():
         raise UsageError(f"{path}: no such file. Give {SOURCE}.")
     table = open_file(path) if path.is_file() else open_dataset(wanted.source, mapping.config, mapping.split)
+    mapping = mapping.for_columns(table.columns, wanted.mapping)
     check_columns(mapping, table.columns, wanted.mapping)
     return Reading(
         _rows(table, mapping, wanted.lang),
