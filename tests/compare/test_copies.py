@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -190,7 +191,7 @@ def test_the_fidelity_of_copies_is_that_of_one():
 
 def test_sampled_repeats_of_a_case_are_what_they_were():
     row = [i % 4 != 0 for i in range(80)]
-    sampled = {"decoding": {"do_sample": True}}
+    sampled: dict[str, Any] = {"decoding": {"do_sample": True}}
     plain = make_record("fp32", {"s": row}, repeats=[{"s": row}] * 3, **sampled)
     found = figures(report(plain, make_record("nf4", {"s": row}, repeats=[{"s": row}] * 3, **sampled)), "all")
     assert (found["n"], found["clusters"]) == (80, 80)

@@ -53,7 +53,7 @@ def test_equal_prompts_of_several_suites_run_in_one_wave():
     mine = prompts_of({"a": 400})
     copies = [one._replace(suite=suite) for suite in "bc" for one in mine]
     laps = plan_laps([*mine, *copies], everything, sizes())
-    homes = {}
+    homes: dict[str, set[int]] = {}
     for number, lap in enumerate(laps):
         for _, case in keys(lap):
             homes.setdefault(case, set()).add(number)

@@ -29,9 +29,7 @@ MASKED = [json.loads(line) for line in (FOLDER / "masks.jsonl").read_text("utf-8
 ORDERS = [f"Where is order {n} of customer {n * 7}?" for n in range(6)]
 
 
-def of_family() -> Any:
-    rows = [*families().items(), *families("held_out.yaml").items()]
-    return pytest.mark.parametrize(("name", "prompts"), rows, ids=[name for name, _ in rows])
+FAMILIES = families() | families("held_out.yaml")
 
 
 @pytest.mark.parametrize("row", MASKED, ids=lambda row: row["id"])
@@ -41,7 +39,7 @@ def test_values_are_masked_and_words_stay(row: dict[str, Any]) -> None:
         assert " ".join(getattr(found, field)).replace(MASK, "?") == row[field]
 
 
-@of_family()
+@pytest.mark.parametrize(("name", "prompts"), FAMILIES.items(), ids=FAMILIES)
 def test_a_template_is_one_group_and_two_are_two(name: str, prompts: Any) -> None:
     found = found_in(prompts)
     assert found.mixed == 0
