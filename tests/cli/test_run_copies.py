@@ -10,6 +10,9 @@ from typing import Any
 import pytest
 import yaml
 
+from qeval.compare.policy import Policy
+from qeval.job import cases_again
+from qeval.runner.plan import load_plan, resolve_plan
 from tests.cli.job_files import qeval, qeval_entry, write_job
 
 COPIES = 8
@@ -100,3 +103,19 @@ def test_a_record_says_what_its_cases_ask_and_which_are_near_equal(tmp_path: Pat
     cases = [json.loads(line) for line in lines]
     assert len({case["asked"] for case in cases}) == 12
     assert {case["near_equal"] for case in cases} == {"capitals-0/c0"}
+
+
+def test_as_many_different_prompts_run_again_as_of_one_copy(tmp_path: Path) -> None:
+    counts = []
+    for copies in (1, COPIES):
+        path = job(tmp_path / str(copies), copies, 60, RIGHT, repeats=1)
+        plan = resolve_plan(load_plan(path))
+        counts.append(cases_again(plan, Policy()))
+    assert set(counts[1].values()) == set(counts[0].values()) == {60}
+    # Within one suite, the copies of a case that runs again may be others' copies: more of them run.
+    doubled = tmp_path / "1/copy0/cases.jsonl"
+    lines = doubled.read_text("utf-8").splitlines()
+    again = [json.dumps({**json.loads(line), "id": f"again-{number}"}) for number, line in enumerate(lines)]
+    doubled.write_text("\n".join([*lines, *again]))
+    plan = resolve_plan(load_plan(tmp_path / "1/plan.yaml"))
+    assert cases_again(plan, Policy(margins={"pool": 0.2, "suites": {"capitals-0": 0.2}})) == {"capitals-0": 60}
