@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Sequence
 from datetime import UTC, datetime
+from fractions import Fraction
 from functools import cache
 from pathlib import Path
 from typing import NamedTuple
@@ -21,6 +22,7 @@ from qeval.reporting.tracking import TrackingResult, push
 from qeval.reporting.tracking.address import read_address
 from qeval.runner.plan import Plan
 from qeval.runner.run import Hooks, VariantRun, Watcher, run_plan
+from qeval.suites.asked import asked
 
 
 class Tracking(NamedTuple):
@@ -66,16 +68,18 @@ def cases_again(plan: Plan, policy: Policy) -> dict[str, int]:
     """Return how many cases of each suite run again.
 
     With repeats, as many as show that the margins of the suite and of the pool stand above the noise; else the
-    share of the self-check.
+    share of the self-check. Equal prompts count once, so of copies more run again.
     """
     if not plan.file.repeats:
         return plan.self_checked
-    pool = repeats_for_margin(plan.n_cases, policy.margins.pool, policy.alpha) / plan.n_cases
+    asks = {suite.name: {asked(case) for case in suite.cases} for suite in plan.suites}
+    different = len(set().union(*asks.values()))
+    pool = Fraction(repeats_for_margin(different, policy.margins.pool, policy.alpha), different)
     again = {}
     for suite in plan.suites:
-        n = len(suite.cases)
+        n = len(asks[suite.name])
         own = repeats_for_margin(n, policy.margin_of(SliceKey(suite=suite.name), n), policy.alpha)
-        again[suite.name] = max(own, math.ceil(pool * n))
+        again[suite.name] = math.ceil(max(Fraction(own, n), pool) * len(suite.cases))
     return again
 
 

@@ -3,9 +3,9 @@
     python scripts/measure_device_work.py --model smollm2-135m --device cpu
 
 Prints seconds by size, and the figures that fit them: `pass_tokens` from passes over few and many tokens, `step_rows`
-from decode steps of few and many rows, `row_tokens` from steps over short and long caches. Run it alone on the machine. The
-figures go into the table by hand, for a kind of device and not for a machine, since they are alike for all variants and
-kept in every record.
+from decode steps of few and many rows, `row_tokens` from steps over short and long caches. Run it alone on the
+machine. The figures go into the table by hand, for a kind of device and not for one machine, since they are alike for
+all variants and are kept in every record.
 """
 
 from __future__ import annotations

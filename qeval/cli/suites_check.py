@@ -29,7 +29,8 @@ def check(
     """Check suites as `qeval run` would before it loads a model, and for what would run and yet mislead.
 
     Ends with 2 when there is an error: a faulty case, or one that no answer could pass. Warnings alone end with 0:
-    formats nobody checks, equal prompts, limits that cut a right answer, slices too small for the policy's margins.
+    formats nobody checks, equal and near-equal prompts, limits that cut a right answer, slices too small for the
+    policy's margins.
 
     **Examples**
 
@@ -40,18 +41,26 @@ def check(
     from qeval.compare.policy import load_policy
     from qeval.compare.suite_doubts import suite_doubts
     from qeval.suites.case import size_called
-    from qeval.suites.lint import Finding, lint
+    from qeval.suites.lint import Finding, independence_findings, independence_of, lint
     from qeval.suites.load import load_placed
 
     checked = [load_placed(name, size_called(size)) for name in suites]
-    doubts = suite_doubts([placed.suite for placed in checked], load_policy(policy))
-    findings = [*lint(checked), *(Finding(level="warning", text=text) for text in doubts)]
+    loaded = [placed.suite for placed in checked]
+    together = independence_of(loaded)
+    doubts = [Finding(level="warning", text=text) for text in suite_doubts(loaded, load_policy(policy))]
+    findings = [*lint(checked), *independence_findings(together), *doubts]
     target = console(as_json=as_json)
     _print_findings(findings, target)
     for placed in checked:
         _print_suite(placed, findings, target)
     if as_json:
-        print_json({"suites": [_summary(placed) for placed in checked], "findings": [f.model_dump() for f in findings]})
+        print_json(
+            {
+                "suites": [_summary(placed) for placed in checked],
+                "independence": together.model_dump(),
+                "findings": [finding.model_dump() for finding in findings],
+            }
+        )
     if any(finding.level == "error" for finding in findings):
         raise Finished(ExitCode.USAGE)
 
@@ -80,6 +89,9 @@ def _print_suite(placed: PlacedSuite, findings: Sequence[Finding], target: Conso
 
 
 def _summary(placed: PlacedSuite) -> dict[str, object]:
+    from qeval.independence import settle
+    from qeval.suites.asked import known
+
     suite = placed.suite
-    clusters = len({case.cluster or case.id for case in suite.cases})
+    clusters = len({shared.cluster for shared in settle(known(suite.name, case) for case in suite.cases).values()})
     return {"name": suite.name, "cases": len(suite.cases), "clusters": clusters, "digest": suite.digest}

@@ -33,7 +33,7 @@ def import_(
         str, typer.Argument(help="File, folder, dataset id or tracking address; see docs/bring-your-own.md.")
     ],
     out: Annotated[Path, typer.Option(help="Folder for the suite; new or empty.")],
-    name: Annotated[str | None, typer.Option(help="Name of the suite. Default: of the kind, or of the file.")] = None,
+    name: Annotated[str | None, typer.Option(help="Name of the suite. Default: that of the folder.")] = None,
     lang: Annotated[str | None, typer.Option(help="mgsm, xquad, dataset: language, such as de.")] = None,
     mapping: Annotated[Path | None, typer.Option(help="dataset: how columns become cases (YAML).")] = None,
     grader: Annotated[
@@ -46,6 +46,13 @@ def import_(
     ] = None,
     limit: Annotated[int | None, typer.Option(min=1, help="Keep so many cases, a seeded sample.")] = None,
     seed: Annotated[int, typer.Option(help="Of the sample.")] = 0,
+    join_near_equal: Annotated[
+        bool,
+        typer.Option(
+            "--join-near-equal/--keep-near-equal",
+            help="Whether cases whose prompts differ in numbers, names or a few words alone are one cluster.",
+        ),
+    ] = True,
     force: Annotated[bool, typer.Option("--force", help="Replace an earlier import in --out.")] = False,
     show_masks: Annotated[
         bool,
@@ -65,13 +72,14 @@ def import_(
 
     `qeval suites import mlflow sqlite:///mlflow.db --experiment prod --out suites/traces`
     """
-    from qeval.suites.import_folder import check_out, write_suite
+    from qeval.suites.import_folder import check_out, named_after, write_suite
     from qeval.suites.importers.base import Wanted
-    from qeval.suites.importing import gather
+    from qeval.suites.importing import Choice, gather
 
     check_out(out, force=force)
     wanted = Wanted(source, lang, mapping, _read_grader(grader), experiment, masks)
-    imported = gather(kind, wanted, name, limit, seed, _watch)
+    choice = Choice(named_after(out) if name is None else name, limit, seed, join_near_equal)
+    imported = gather(kind, wanted, choice, _watch)
     write_suite(imported, out)
     _tell(imported, out, console(as_json=as_json))
     if as_json:
@@ -110,6 +118,7 @@ def _watch(rows: Iterator[RawCase | Dropped], total: int | None) -> Iterator[Raw
 
 def _tell(imported: Imported, out: Path, target: Console) -> None:
     from qeval.reporting.visible import visible
+    from qeval.suites.import_folder import near_equal_said
     from qeval.suites.importing import by_reason
 
     def line(text: str) -> None:
@@ -117,6 +126,8 @@ def _tell(imported: Imported, out: Path, target: Console) -> None:
 
     drawn = f", drawn from {imported.valid} with seed {imported.seed}" if len(imported.cases) < imported.valid else ""
     line(f"{out}: {len(imported.cases)} cases in {imported.clusters} clusters from {imported.rows} rows{drawn}")
+    if imported.near_equal is not None and imported.near_equal.cases:
+        line(f"  near-equal prompts: {near_equal_said(imported.near_equal)}")
     for reason, n, first in by_reason(imported.dropped):
         line(f"  dropped {n}: {reason} (first: {first.example})")
     if imported.masked is not None:
@@ -135,6 +146,7 @@ def _summary(imported: Imported, out: Path) -> dict[str, Any]:
         "rows": imported.rows,
         "cases": len(imported.cases),
         "clusters": imported.clusters,
+        "near_equal": None if imported.near_equal is None else imported.near_equal._asdict(),
         "valid": imported.valid,
         "seed": imported.seed,
         "dropped": {reason: n for reason, n, _ in by_reason(imported.dropped)},

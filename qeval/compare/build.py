@@ -11,10 +11,12 @@ from qeval.compare.candidate import OwnRecord, compare_candidate, numeric_errors
 from qeval.compare.comparability import same_variant
 from qeval.compare.decision import EXIT_CODES, pick, worst
 from qeval.compare.judged import judge_notes
+from qeval.compare.members import independence_of
 from qeval.compare.policy import Policy, check_candidates
 from qeval.compare.report import CandidateResult, Comparability, Report
 from qeval.compare.summary import summarise
 from qeval.errors import UsageError
+from qeval.independence import independence_notes
 from qeval.record import Record
 
 NOTHING_MISSING: Mapping[str, str] = MappingProxyType({})
@@ -47,6 +49,7 @@ def build_report(
     names = (*(record.header.variant for record in candidates), *missing)
     deciding = _deciding(names, policy, required)
     ours = OwnRecord(baseline)
+    shared = independence_of(baseline)
     alpha = policy.alpha_of(len(names))
     compared = [
         compare_candidate(
@@ -84,7 +87,8 @@ def build_report(
         suites={name: info for record in (*candidates, baseline) for name, info in record.header.suites.items()},
         policy=policy.model_dump(mode="json"),
         policy_digest=policy.digest,
-        warnings=tuple(_warnings(baseline, candidates)),
+        independence=shared,
+        warnings=(*independence_notes(shared), *_warnings(baseline, candidates)),
     )
 
 

@@ -141,7 +141,8 @@ def _verdicts(
             continue
         scored = score(pairs, metric)
         both = OwnChanges(ours.changes(metric), theirs.changes(metric))
-        rows = judge_slices(plan_metric(_by_suite(scored), policy), scored, policy, metric=metric, own=both, at=at)
+        planned = plan_metric(_by_suite(scored), [one.pair for one in scored], policy)
+        rows = judge_slices(planned, scored, policy, metric=metric, own=both, at=at)
         yield from (as_passed(row, on_suites.get(row.slice)) for row in rows)
 
 

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from collections import Counter, defaultdict
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from typing import NamedTuple
 
-from qeval.compare.pairs import Scored
+from qeval.compare.pairs import Scored, once
+from qeval.independence import Name
 
 
 class Counts(NamedTuple):
@@ -17,8 +18,10 @@ class Counts(NamedTuple):
 
     planned: int
     """Cases of the slice, graded or not."""
+    graded: int
+    """Pairs graded in both arms, each by itself."""
     n: int
-    """Pairs graded in both arms."""
+    """Of these, those with different prompts: equal ones count once, with their mean. All that follows is of these."""
     baseline_passed: float
     """Sum of the baseline's values."""
     candidate_passed: float
@@ -33,6 +36,7 @@ class Counts(NamedTuple):
     """Sum of the squared changes; `lost + won` where every change is whole."""
     changed_wrong: int
     changed_text: int
+    """Those with a changed text under any of the equal prompts."""
     cluster_sizes: tuple[int, ...]
     """Pairs in each cluster."""
     cluster_nets: tuple[float, ...]
@@ -60,12 +64,15 @@ class Counts(NamedTuple):
 def count(scored: Iterable[Scored]) -> Counts:
     """Reduce the members of a slice to counts."""
     everything = tuple(scored)
-    graded = [(one, one.before, one.after) for one in everything if one.before is not None and one.after is not None]
+    different = once(everything)
+    graded = [(one, one.before or 0, one.after or 0) for one in different]
     changes = [after - before for _, before, after in graded]
-    changed = [(before, after) for one, before, after in graded if one.pair.text_changed]
-    sizes, nets = _by_cluster([one for one, _, _ in graded], changes)
+    texts = {one.pair.member.shared.prompt for one in everything if one.both and one.pair.text_changed}
+    changed = [(before, after) for one, before, after in graded if one.pair.member.shared.prompt in texts]
+    sizes, nets = _by_cluster(different, changes)
     return Counts(
         planned=len(everything),
+        graded=sum(one.both for one in everything),
         n=len(graded),
         baseline_passed=sum(before for _, before, _ in graded),
         candidate_passed=sum(after for _, _, after in graded),
@@ -98,12 +105,11 @@ def _classes(absences: Iterable[str | None]) -> dict[str, int]:
     return dict(sorted(Counter(absence for absence in absences if absence).items()))
 
 
-def _by_cluster(graded: list[Scored], changes: list[float]) -> tuple[tuple[int, ...], tuple[float, ...]]:
-    sizes: dict[tuple[str, str], int] = defaultdict(int)
-    nets: dict[tuple[str, str], float] = defaultdict(int)
+def _by_cluster(graded: Sequence[Scored], changes: Sequence[float]) -> tuple[tuple[int, ...], tuple[float, ...]]:
+    sizes: dict[Name, int] = defaultdict(int)
+    nets: dict[Name, float] = defaultdict(int)
     for one, change in zip(graded, changes, strict=True):
-        # Suites are written apart: an equal cluster name in two of them is a coincidence.
-        cluster = (one.pair.info.suite, one.pair.info.cluster)
+        cluster = one.pair.member.shared.cluster
         sizes[cluster] += 1
         nets[cluster] += change
     # Without what binary fractions leave where changes cancel out.

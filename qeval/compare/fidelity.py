@@ -13,7 +13,7 @@ from qeval.compare.fidelity_result import CandidateFidelity, Divergence, Fidelit
 from qeval.compare.fidelity_statistics import describe
 from qeval.compare.pairs import CaseKey, Pair
 from qeval.compare.plan import Planned
-from qeval.compare.scored_cases import ScoredCase, first_scorings, tally
+from qeval.compare.scored_cases import ScoredCase, first_scorings, once_scored, tally
 from qeval.record import FidelityInfo, Record, RecordHeader
 from qeval.scored import ScoredAnswer
 
@@ -56,11 +56,12 @@ def scorings(baseline: Record, candidate: Record, pairs: Sequence[Pair]) -> Scor
         UsageError: a record holds an answer twice, or mixes exact values and lower bounds.
     """
     found = first_scorings(candidate)
-    by_key = {(pair.info.suite, pair.info.case): pair for pair in pairs}
+    by_key = {pair.member.key: pair for pair in pairs}
+    members = [pair.member for pair in pairs]
     kept = {key: (pair, found[key]) for key, pair in by_key.items() if key in found}
     kind: FidelityKind = next((one.kind for _, one in kept.values() if one.kl), "exact")
     ours, theirs = ([one for one in again(r) if one.kind == kind] for r in (baseline, candidate))
-    noise = gap_noise(against_itself(ours, by_key), against_itself(theirs, by_key))
+    noise = gap_noise(against_itself(ours, members), against_itself(theirs, members))
     diverging = {key: first_divergence(one, noise) for key, (_, one) in kept.items()}
     return Scorings(
         kind=kind,
@@ -77,7 +78,7 @@ def scorings(baseline: Record, candidate: Record, pairs: Sequence[Pair]) -> Scor
 def _case(pair: Pair, scored: ScoredAnswer) -> ScoredCase:
     outcomes = (pair.baseline.outcome, pair.candidate.outcome)
     lengths = [outcome.prompt_tokens for outcome in outcomes if outcome and outcome.prompt_tokens is not None]
-    return ScoredCase(pair.info, lengths[0] if lengths else None, scored, tally(scored))
+    return ScoredCase(pair.member, lengths[0] if lengths else None, scored, tally(scored))
 
 
 def summarise(
@@ -112,14 +113,14 @@ def _slices(found: Scorings, planned: Iterable[Planned], alpha: float) -> Iterab
 
 
 def _keys(found: Scorings, plan: Planned) -> list[CaseKey]:
-    return [(found.pairs[i].info.suite, found.pairs[i].info.case) for i in plan.at]
+    return [found.pairs[i].member.key for i in plan.at]
 
 
 def _slice(found: Scorings, plan: Planned, keys: Sequence[CaseKey], alpha: float) -> SliceFidelity:
     inside = set(keys)
-    cases = [found.cases[key] for key in keys if key in found.cases]
-    statistics = describe(cases, alpha)
-    ours, theirs = against_itself(found.ours, inside), against_itself(found.theirs, inside)
+    statistics = describe(once_scored(found.cases[key] for key in keys if key in found.cases), alpha)
+    members = [found.pairs[i].member for i in plan.at]
+    ours, theirs = against_itself(found.ours, members), against_itself(found.theirs, members)
     floor = noise_floor(ours, theirs) if found.kind == "exact" else None
     flipped = [found.divergences.get(key) for key in _flipped(found, plan) if key in found.cases]
     return SliceFidelity(
@@ -145,4 +146,5 @@ def _flipped(found: Scorings, plan: Planned) -> Iterable[CaseKey]:
 
 
 def _parts(found: Scorings, plan: Planned, alpha: float) -> Iterable[FidelityPart]:
-    return parts(plan.key, [found.cases[key] for key in _keys(found, plan) if key in found.cases], alpha)
+    cases = once_scored(found.cases[key] for key in _keys(found, plan) if key in found.cases)
+    return parts(plan.key, cases, alpha)

@@ -10,7 +10,7 @@ from qeval.compare.fidelity import Scorings
 from qeval.compare.fidelity_noise import against_itself, noise_floor
 from qeval.compare.policy import FidelityBounds
 from qeval.compare.report import LimitResult, SliceKey
-from qeval.compare.scored_cases import ScoredCase
+from qeval.compare.scored_cases import ScoredCase, once_scored
 from qeval.compare.slices import belongs, parse_slice
 from qeval.units import nats
 
@@ -48,14 +48,15 @@ def _named(bounds: FidelityBounds) -> Iterable[SliceKey]:
 
 def _check(bounds: FidelityBounds, key: SliceKey, found: Scorings) -> LimitResult | str:
     """Return the result, or why there is none."""
-    cases = [case for case in found.cases.values() if belongs(key, case.info.suite, case.info.tags)]
+    inside = [case for case in found.cases.values() if belongs(key, case.member.info.suite, case.member.info.tags)]
+    cases = once_scored(inside)
     if not cases:
         return "no case of it was scored"
     if found.kind != "exact":
         return "only a lower bound of KL is known"
     mean = math.fsum(case.tally.kl for case in cases) / sum(case.tally.tokens for case in cases)
     multiple, most = _written(bounds.max_kl_over_noise, key), _written(bounds.max_kl, key)
-    floor = None if multiple is None else _floor(cases, found)
+    floor = None if multiple is None else _floor(inside, found)
     allowed = max([*([multiple * floor] if multiple and floor else []), *([most] if most else [])], default=None)
     if allowed is None:
         why = "is not known" if floor is None else "is zero"
@@ -76,5 +77,5 @@ def _written(thresholds: dict[str, float] | None, key: SliceKey) -> float | None
 
 
 def _floor(cases: Sequence[ScoredCase], found: Scorings) -> float | None:
-    keys = {(case.info.suite, case.info.case) for case in cases}
-    return noise_floor(against_itself(found.ours, keys), against_itself(found.theirs, keys))
+    members = [case.member for case in cases]
+    return noise_floor(against_itself(found.ours, members), against_itself(found.theirs, members))

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Sequence
+from collections.abc import Iterable, Sequence
 from typing import NamedTuple
 
 from qeval.compare.clustered_means import percentile
 from qeval.compare.fidelity_result import SelfFidelity
-from qeval.compare.pairs import CaseKey
+from qeval.compare.members import CaseKey, Member
 from qeval.compare.scored_cases import tally
+from qeval.independence import Name
 from qeval.record import Record
 from qeval.scored import ScoredAnswer
 
@@ -30,9 +31,15 @@ def again(record: Record) -> tuple[ScoredAnswer, ...]:
     return tuple(one for one in record.scored if one.repeat > 0 and one.kl)
 
 
-def against_itself(scorings: Sequence[ScoredAnswer], cases: Collection[CaseKey]) -> SelfFidelity | None:
-    """Sum up the scorings of some cases, None where none was scored again."""
-    chosen = [one for one in scorings if (one.suite, one.case) in cases]
+def against_itself(scorings: Sequence[ScoredAnswer], cases: Iterable[Member]) -> SelfFidelity | None:
+    """Sum up the scorings of some cases, None where none was scored again; equal prompts count once."""
+    scored = {(one.suite, one.case) for one in scorings}
+    first: dict[Name, CaseKey] = {}
+    for case in cases:
+        if case.key in scored:
+            first.setdefault(case.shared.prompt, case.key)
+    counted = set(first.values())
+    chosen = [one for one in scorings if (one.suite, one.case) in counted]
     if not chosen:
         return None
     tallies = [tally(one) for one in chosen]

@@ -10,6 +10,7 @@ from qeval.compare.clustered_means import FEWEST_FOR_PERCENTILES, clustered_mean
 from qeval.compare.fidelity_result import FidelityPart, PartName
 from qeval.compare.scored_cases import ScoredCase
 from qeval.compare.slice_key import SliceKey
+from qeval.independence import Name
 from qeval.scored import CLASS_LETTERS
 
 _POSITIONS = (1, 4, 16, 64)
@@ -21,8 +22,8 @@ class _Pile:
     """The positions of one part."""
 
     def __init__(self) -> None:
-        self.kl: dict[tuple[str, str], list[float]] = defaultdict(list)
-        self.same: dict[tuple[str, str], int] = defaultdict(int)
+        self.kl: dict[Name, list[float]] = defaultdict(list)
+        self.same: dict[Name, int] = defaultdict(int)
         self.cases = 0
 
     def add(self, case: ScoredCase, positions: Sequence[tuple[float, bool]]) -> None:

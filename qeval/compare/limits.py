@@ -68,7 +68,7 @@ def _cases(total: float) -> float:
 
 def _scored(counts: Counts, allowed: Fraction) -> tuple[bool, str]:
     least = math.ceil(allowed * counts.planned)
-    return counts.n < least, f"{counts.n} of {counts.planned} cases scored in both, needed {least}"
+    return counts.graded < least, f"{counts.graded} of {counts.planned} cases scored in both, needed {least}"
 
 
 _CHECKS = {"max_net_loss": _net_loss, "min_pass_rate": _pass_rate, "min_scored": _scored}

@@ -8,9 +8,11 @@ from typing import NamedTuple
 
 from qeval.compare.churn import Rate, clustered_rate, disagreement, excess_churn
 from qeval.compare.clusters import sign_flip_tail
-from qeval.compare.pairs import CaseKey, Scored, differs
+from qeval.compare.members import CaseKey, Member, members_of
+from qeval.compare.pairs import Scored, differs, once
 from qeval.compare.power import FEWEST_REPEATS
 from qeval.compare.report import ExcessChurn, SelfFlips, Stratum
+from qeval.independence import Name
 from qeval.outcome import Outcome
 from qeval.record import Record
 
@@ -110,25 +112,25 @@ def slice_noise(scored: Sequence[Scored], own: OwnChanges, alpha: float, *, chur
     if not again:
         return Noise(None, None, None, None, None)
     weights = _weights(scored, again)
+    different = len(_homes(scored))
     ours = _arm([(one.scored, one.ours) for one in again if one.ours is not None], weights)
     theirs = _arm([(one.scored, one.theirs) for one in again if one.theirs is not None], weights)
     excess = _excess(scored, ours.rate, theirs.rate, alpha) if ours and theirs and churns else None
     stable, unstable = _strata(again)
     return Noise(
-        ours and ours.flips, theirs and theirs.flips, excess, stable, unstable, averaged=_averaged(len(scored), again)
+        ours and ours.flips, theirs and theirs.flips, excess, stable, unstable, averaged=_averaged(different, again)
     )
 
 
 def _again(scored: Sequence[Scored], own: OwnChanges) -> list[_Again]:
-    if not (own.baseline or own.candidate):
-        return []
-    found = []
-    for one in scored:
-        key = (one.pair.info.suite, one.pair.info.case)
+    """Return the cases of a slice that ran again; of equal prompts the first that did."""
+    found: dict[Name, _Again] = {}
+    for one in scored if own.baseline or own.candidate else ():
+        key = one.pair.member.key
         ours, theirs = own.baseline.get(key), own.candidate.get(key)
         if ours is not None or theirs is not None:
-            found.append(_Again(one, ours, theirs))
-    return found
+            found.setdefault(one.pair.member.shared.prompt, _Again(one, ours, theirs))
+    return list(found.values())
 
 
 def _averaged(cases: int, again: Sequence[_Again]) -> float:
@@ -137,11 +139,24 @@ def _averaged(cases: int, again: Sequence[_Again]) -> float:
     return 1 - saved / (2 * cases)
 
 
-def _weights(scored: Sequence[Scored], again: Sequence[_Again]) -> dict[str, float]:
-    """Return, by suite, how many cases of the slice each one that ran again stands for: suites repeat other shares."""
-    cases = Counter(one.pair.info.suite for one in scored)
-    repeated = Counter(one.scored.pair.info.suite for one in again)
-    return {suite: cases[suite] / times for suite, times in repeated.items()}
+def _weights(scored: Sequence[Scored], again: Sequence[_Again]) -> dict[CaseKey, float]:
+    """Return, by case, how many of the slice each one that ran again stands for: suites repeat other shares.
+
+    Equal prompts are one case, of the suite in which the first of them is.
+    """
+    homes = _homes(scored)
+    cases = Counter(homes.values())
+    at_home = {one.scored.pair.member.key: homes[one.scored.pair.member.shared.prompt] for one in again}
+    repeated = Counter(at_home.values())
+    return {key: cases[suite] / repeated[suite] for key, suite in at_home.items()}
+
+
+def _homes(scored: Sequence[Scored]) -> dict[Name, str]:
+    """Return the suite of each different prompt."""
+    homes: dict[Name, str] = {}
+    for one in scored:
+        homes.setdefault(one.pair.member.shared.prompt, one.pair.info.suite)
+    return homes
 
 
 class _Arm(NamedTuple):
@@ -151,13 +166,13 @@ class _Arm(NamedTuple):
     rate: Rate
 
 
-def _arm(seen: Sequence[tuple[Scored, Own]], weights: Mapping[str, float]) -> _Arm | None:
+def _arm(seen: Sequence[tuple[Scored, Own]], weights: Mapping[CaseKey, float]) -> _Arm | None:
     if not seen:
         return None
     rate = clustered_rate(
         [own.disagreement for _, own in seen],
-        [_cluster(one) for one, _ in seen],
-        [weights[one.pair.info.suite] for one, _ in seen],
+        [one.pair.member.shared.cluster for one, _ in seen],
+        [weights[one.pair.member.key] for one, _ in seen],
     )
     flips = SelfFlips(
         n=len(seen),
@@ -171,17 +186,13 @@ def _arm(seen: Sequence[tuple[Scored, Own]], weights: Mapping[str, float]) -> _A
 
 
 def _excess(scored: Sequence[Scored], ours: Rate, theirs: Rate, alpha: float) -> ExcessChurn | None:
-    graded = [(one, one.before, one.after) for one in scored if one.before is not None and one.after is not None]
+    graded = [(one, one.before or 0, one.after or 0) for one in once(scored)]
     if not graded:
         return None
     apart = [before * (1 - after) + after * (1 - before) for _, before, after in graded]
-    between = clustered_rate(apart, [_cluster(one) for one, _, _ in graded])
+    between = clustered_rate(apart, [one.pair.member.shared.cluster for one, _, _ in graded])
     found = excess_churn(between, ours, theirs, alpha)
     return ExcessChurn(flip_rate=between.value, estimate=found.estimate, low=found.low, high=found.high)
-
-
-def _cluster(one: Scored) -> tuple[str, str]:
-    return one.pair.info.suite, one.pair.info.cluster
 
 
 def _strata(again: Sequence[_Again]) -> tuple[Stratum, Stratum]:
@@ -209,7 +220,7 @@ def self_faults(record: Record) -> tuple[str, ...]:
     if record.header.decoding.get("do_sample"):
         return ()
     first = record.by_case()
-    clusters = {(info.suite, info.case): (info.suite, info.cluster) for info in record.cases}
+    members = members_of(record.cases, [record])
     faults = []
     for repeat in repeats:
         pairs = {key: (first[key], again) for key, again in record.by_case(repeat).items() if key in first}
@@ -217,8 +228,7 @@ def self_faults(record: Record) -> tuple[str, ...]:
         lost = [key for key, (before, again) in graded.items() if before is True and again is False]
         won = [key for key, (before, again) in graded.items() if before is False and again is True]
         losses, gains = len(lost), len(won)
-        nets = Counter(clusters[key] for key in won)
-        nets.subtract(clusters[key] for key in lost)
+        nets = _nets(won, lost, members)
         either = (sign_flip_tail(list(nets.values())), sign_flip_tail([-net for net in nets.values()]))
         if min(tail.midp for tail in either) <= LIMIT / len(repeats):
             faults.append(
@@ -226,6 +236,17 @@ def self_faults(record: Record) -> tuple[str, ...]:
                 f"{gains} wrong to right; {_cause(record)}, so no difference can be read"
             )
     return tuple(faults)
+
+
+def _nets(won: Sequence[CaseKey], lost: Sequence[CaseKey], members: Mapping[CaseKey, Member]) -> Counter[Name]:
+    """Return gains minus losses of each cluster, where the first of equal prompts counts."""
+    first: dict[Name, CaseKey] = {}
+    for key in sorted([*won, *lost]):
+        first.setdefault(members[key].shared.prompt, key)
+    counted = set(first.values())
+    nets = Counter(members[key].shared.cluster for key in won if key in counted)
+    nets.subtract(members[key].shared.cluster for key in lost if key in counted)
+    return nets
 
 
 def _cause(record: Record) -> str:

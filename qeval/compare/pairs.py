@@ -2,16 +2,16 @@
 
 from __future__ import annotations
 
-from collections import Counter
-from collections.abc import Iterable, Mapping
+from collections import Counter, defaultdict
+from collections.abc import Iterable, Mapping, Sequence
 from typing import NamedTuple
 
+from qeval.compare.members import CaseKey as CaseKey
+from qeval.compare.members import Member, members_of
 from qeval.errors import UsageError
+from qeval.independence import Name
 from qeval.outcome import SCORE_SUFFIX, Grade, Outcome
 from qeval.record import CaseInfo, Record, State
-
-CaseKey = tuple[str, str]
-"""Suite and case id."""
 
 _ABSENCE: dict[State, str] = {
     "running": "interrupted",
@@ -43,9 +43,7 @@ class Arm(NamedTuple):
         first = self.outcome.value(metric) if self.outcome else None
         if first is None or not self.again:
             return first
-        graded = [first, *(v for outcome in self.again if (v := outcome.value(metric)) is not None)]
-        mean = sum(graded) / len(graded)
-        return int(mean) if mean in {0.0, 1.0} else mean
+        return _mean([first, *(v for outcome in self.again if (v := outcome.value(metric)) is not None)])
 
     @property
     def no_answer(self) -> str | None:
@@ -58,11 +56,16 @@ class Arm(NamedTuple):
 class Pair(NamedTuple):
     """The same case in the baseline and in a candidate."""
 
-    info: CaseInfo
+    member: Member
     baseline: Arm
     candidate: Arm
     text_changed: bool
     """Whether both answered and the first answers differ in text or tool calls."""
+
+    @property
+    def info(self) -> CaseInfo:
+        """What slices and reports need to know of the case."""
+        return self.member.info
 
 
 class Pairing(NamedTuple):
@@ -76,7 +79,7 @@ class Pairing(NamedTuple):
     """Suites of the baseline that the candidate never had."""
     extra_suites: tuple[str, ...]
     """Suites of the candidate that the baseline never had."""
-    planned: tuple[CaseInfo, ...]
+    planned: tuple[Member, ...]
     """All cases of the suites in common; more than the pairs where the candidate's run was ended early."""
 
 
@@ -107,6 +110,7 @@ def pair_records(baseline: Record, candidate: Record) -> Pairing:
         _refuse_twice(record)
     before, after = baseline.by_case(), candidate.by_case()
     infos = {(info.suite, info.case): info for record in (baseline, candidate) for info in record.cases}
+    members = members_of(infos.values(), (baseline, candidate))
     ordered = _reached(infos, candidate, after)
     shared = baseline.header.suites.keys() & candidate.header.suites.keys()
     gone, lost = _ABSENCE[baseline.header.state], _ABSENCE[candidate.header.state]
@@ -114,7 +118,7 @@ def pair_records(baseline: Record, candidate: Record) -> Pairing:
     ours, theirs = baseline.again(), candidate.again()
     pairs = tuple(
         _pair(
-            infos[key],
+            members[key],
             Arm(before.get(key), gone, ours.get(key, ())),
             Arm(after.get(key), lost, theirs.get(key, ())),
         )
@@ -124,7 +128,7 @@ def pair_records(baseline: Record, candidate: Record) -> Pairing:
     alone = _held(baseline) ^ _held(candidate)
     unpaired = tuple(f"{suite}/{case}" for suite, case in keys if suite in shared and (suite, case) in alone)
     missing, extra = sorted(baseline.header.suites.keys() - shared), sorted(candidate.header.suites.keys() - shared)
-    planned = tuple(info for info in infos.values() if info.suite in shared)
+    planned = tuple(member for member in members.values() if member.info.suite in shared)
     return Pairing(pairs, unpaired, tuple(missing), tuple(extra), planned)
 
 
@@ -142,10 +146,10 @@ def _refuse_twice(record: Record) -> None:
             raise UsageError(f"record of {record.header.variant}: {name} stands {times} times; give each its own id.")
 
 
-def _pair(info: CaseInfo, baseline: Arm, candidate: Arm) -> Pair:
+def _pair(member: Member, baseline: Arm, candidate: Arm) -> Pair:
     before, after = baseline.outcome, candidate.outcome
     both = before is not None and after is not None and before.answered and after.answered
-    return Pair(info, baseline, candidate, text_changed=both and differs(before, after))
+    return Pair(member, baseline, candidate, text_changed=both and differs(before, after))
 
 
 def differs(one: Outcome | None, other: Outcome | None) -> bool:
@@ -162,6 +166,28 @@ def _held(record: Record) -> set[tuple[str, str]]:
 def score(pairs: Iterable[Pair], metric: str) -> tuple[Scored, ...]:
     """Put pairs on a metric. For metrics other than `pass`, only pairs where an arm was graded on it appear."""
     return tuple(_score_one(pair, metric) for pair in pairs if metric == "pass" or _has(pair, metric))
+
+
+def once(scored: Iterable[Scored]) -> tuple[Scored, ...]:
+    """Return the pairs graded in both arms with equal prompts as one: the first of them, with the means of all.
+
+    An equal prompt says no more than a case that ran again, and counts like one.
+    """
+    same: dict[Name, list[tuple[Scored, float, float]]] = defaultdict(list)
+    for one in scored:
+        if one.before is not None and one.after is not None:
+            same[one.pair.member.shared.prompt].append((one, one.before, one.after))
+    return tuple(
+        copies[0][0]._replace(
+            before=_mean([before for _, before, _ in copies]), after=_mean([after for _, _, after in copies])
+        )
+        for copies in same.values()
+    )
+
+
+def _mean(values: Sequence[float]) -> float:
+    mean = sum(values) / len(values)
+    return int(mean) if mean in {0.0, 1.0} else mean
 
 
 def _score_one(pair: Pair, metric: str) -> Scored:

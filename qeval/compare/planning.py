@@ -18,7 +18,6 @@ Sources: Miller 2024 (arXiv:2411.00640) for power; Kish 1965 for the design effe
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
 from typing import NamedTuple
 
 from qeval.compare.clusters import FEWEST
@@ -143,20 +142,6 @@ def inflated(pairs: int, design_effect: float) -> int:
     (180, 687)
     """
     return math.ceil(pairs * design_effect * (1 - 1e-12))
-
-
-def kish_design_effect(sizes: Sequence[int], correlation: float) -> float:
-    """Return the design effect of clusters of unequal size, 1 + (sum of squares / n - 1) R.
-
-    Args:
-        sizes: cases in each cluster.
-        correlation: of the results within a cluster, 0 to 1.
-
-    >>> kish_design_effect([5] * 8, 0.2), kish_design_effect([9, 1], 0.5)
-    (1.8, 4.6)
-    """
-    n = sum(sizes)
-    return 1 + (sum(size * size for size in sizes) / n - 1) * correlation if n else 1.0
 
 
 def _all_hold(flip_rate: float, n: int, design: Design) -> float:

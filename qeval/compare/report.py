@@ -10,6 +10,7 @@ from qeval.compare.fidelity_result import CandidateFidelity, Divergence
 from qeval.compare.slice_key import Role as Role
 from qeval.compare.slice_key import Share as Share
 from qeval.compare.slice_key import SliceKey as SliceKey
+from qeval.independence import Independence
 from qeval.record import ComparabilityLevel, Environment, PilotTimes, Proof, Replay, State, SuiteInfo
 from qeval.strict import Strict
 
@@ -67,9 +68,11 @@ class Verdict(Strict):
     flags: tuple[str, ...] = ()
     """Such as `too_few`, `baseline_floor`, `two_sided`, `small_real_loss`, `few_clusters`."""
     n: int
-    """Pairs in which both answered and were graded."""
+    """Pairs in which both answered and were graded; equal prompts are one pair, with the mean of their results."""
     planned: int = 0
-    """Cases of the slice, answered or not."""
+    """Cases of the slice, answered or not, each by itself."""
+    copies: int = 0
+    """Graded pairs whose prompt another of the slice has already: they are no part of `n`."""
     clusters: int
     effective_n: float | None = None
     """Independent yes/no pairs that would say as much, at most `n`: cases that share a cluster count for less."""
@@ -268,4 +271,6 @@ class Report(Strict):
     suites: dict[str, SuiteInfo]
     policy: dict[str, Any]
     policy_digest: str
+    independence: Independence | None = None
+    """How much independent evidence the cases are; None in reports of older versions."""
     warnings: tuple[str, ...] = ()

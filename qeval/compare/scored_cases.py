@@ -7,9 +7,10 @@ from collections import Counter, defaultdict
 from collections.abc import Callable, Iterable, Sequence
 from typing import NamedTuple
 
-from qeval.compare.pairs import CaseKey
+from qeval.compare.members import CaseKey, Member
 from qeval.errors import UsageError
-from qeval.record import CaseInfo, Record
+from qeval.independence import Name
+from qeval.record import Record
 from qeval.scored import ScoredAnswer
 
 
@@ -33,15 +34,15 @@ class Tally(NamedTuple):
 class ScoredCase(NamedTuple):
     """A case of a slice with what was scored of it."""
 
-    info: CaseInfo
+    member: Member
     prompt_tokens: int | None
     scored: ScoredAnswer
     tally: Tally
 
     @property
-    def cluster(self) -> tuple[str, str]:
-        """The suite, and the cluster within it."""
-        return self.info.suite, self.info.cluster
+    def cluster(self) -> Name:
+        """What its answers share with others, in whatever suites they are."""
+        return self.member.shared.cluster
 
 
 def tally(scored: ScoredAnswer) -> Tally:
@@ -90,9 +91,17 @@ def _refuse_twice(record: Record) -> None:
             )
 
 
+def once_scored(cases: Iterable[ScoredCase]) -> list[ScoredCase]:
+    """Return the first case of each prompt: equal prompts say nothing new."""
+    first: dict[Name, ScoredCase] = {}
+    for case in cases:
+        first.setdefault(case.member.shared.prompt, case)
+    return list(first.values())
+
+
 def by_cluster(cases: Iterable[ScoredCase], value: Callable[[Tally], float]) -> list[float]:
     """Return sums over clusters, in the order in which they are first met."""
-    sums: dict[tuple[str, str], float] = defaultdict(float)
+    sums: dict[Name, float] = defaultdict(float)
     for case in cases:
         sums[case.cluster] += value(case.tally)
     return list(sums.values())

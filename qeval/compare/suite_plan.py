@@ -3,18 +3,21 @@
 from __future__ import annotations
 
 import math
-from collections import Counter
 from collections.abc import Sequence
 from typing import Literal
 
 from qeval.compare.clusters import FEWEST
 from qeval.compare.holding import holding_chance
-from qeval.compare.plan import Planned, plan_slices
-from qeval.compare.planning import inflated, kish_design_effect
+from qeval.compare.members import Member, members_of
+from qeval.compare.plan import Ask, Planned, cluster_sizes, plan_slices
+from qeval.compare.planning import inflated
 from qeval.compare.policy import Policy
 from qeval.compare.power import cases_for_margin, smallest_detectable
+from qeval.independence import kish_design_effect
+from qeval.jsonl import dumps
 from qeval.record import CaseInfo
 from qeval.strict import Strict
+from qeval.suites.asked import asked
 from qeval.suites.case import Suite
 
 Suffices = Literal["yes", "alone", "no"]
@@ -27,6 +30,7 @@ class SlicePlan(Strict):
     gates: bool
     """Whether the decision hangs on it; an advisory suite is shown only."""
     n: int
+    """Different prompts."""
     clusters: int
     margin: float
     """The margin in force."""
@@ -69,12 +73,11 @@ def plan_suites(suites: Sequence[Suite], policy: Policy, power: float, correlati
         power: the probability asked for, in [0.5, 1).
         correlation: of the results within a cluster, 0 to 1.
     """
-    cases = [_info(suite) for suite in suites]
-    flat = [case for of_suite in cases for case in of_suite]
+    flat = list(members_of(info for suite in suites for info in _infos(suite)).values())
     planned = plan_slices(flat, [suite.name for suite in suites], policy)
     judged = [plan for plan in planned if plan.role != "exploratory"]
-    tests = len({plan.at for plan in judged if plan.at})
-    must_hold = len({plan.at for plan in judged if plan.level == "critical"})
+    tests = len({plan.asks for plan in judged if plan.asks})
+    must_hold = len({plan.asks for plan in judged if plan.level == "critical"})
     rows = [_row(plan, flat, policy, tests=tests, must_hold=must_hold, power=power, r=correlation) for plan in judged]
     return SuitesPlan(
         flip_rate=policy.planning_flip_rate,
@@ -88,19 +91,25 @@ def plan_suites(suites: Sequence[Suite], policy: Policy, power: float, correlati
     )
 
 
-def _info(suite: Suite) -> list[CaseInfo]:
+def _infos(suite: Suite) -> list[CaseInfo]:
     return [
-        CaseInfo(suite=suite.name, case=case.id, tags=case.tags, cluster=case.cluster or case.id)
+        CaseInfo(
+            suite=suite.name,
+            case=case.id,
+            tags=case.tags,
+            cluster=case.cluster or case.id,
+            asked=asked(case),
+            expected=dumps(list(case.graders)),
+        )
         for case in suite.cases
     ]
 
 
 def _row(
-    plan: Planned, cases: Sequence[CaseInfo], policy: Policy, *, tests: int, must_hold: int, power: float, r: float
+    plan: Planned, cases: Sequence[Member], policy: Policy, *, tests: int, must_hold: int, power: float, r: float
 ) -> SlicePlan:
-    # Suites are written apart: an equal cluster name in two of them is a coincidence.
-    sizes = list(Counter((cases[i].suite, cases[i].cluster) for i in plan.at).values())
-    n, effect, psi = len(plan.at), kish_design_effect(sizes, r), policy.planning_flip_rate
+    sizes = cluster_sizes(cases[i] for i in plan.at)
+    n, effect, psi = sum(sizes), kish_design_effect(sizes, r), policy.planning_flip_rate
     judged = len(sizes) >= FEWEST
 
     def needed(chance: float) -> int:
@@ -123,9 +132,9 @@ def _row(
 
 
 def _together(judged: Sequence[Planned], rows: Sequence[SlicePlan]) -> float:
-    """Multiply the chances of the gating slices; of slices of the very same cases the least one counts."""
-    least: dict[tuple[int, ...], float] = {}
+    """Multiply the chances of the gating slices; of slices of the very same questions the least one counts."""
+    least: dict[frozenset[Ask], float] = {}
     for plan, row in zip(judged, rows, strict=True):
         if row.gates:
-            least[plan.at] = min(row.chance, least.get(plan.at, 1.0))
+            least[plan.asks] = min(row.chance, least.get(plan.asks, 1.0))
     return math.prod(least.values())

@@ -78,7 +78,7 @@ def judge_slices(
     worst = answered
     if any(one.before is not None and one.after is None for one in scored):
         worst = _judge_all(planned, as_losses(scored), noises, at)
-    tests = len({plan.at for plan in planned if plan.role != "exploratory" and plan.at})
+    tests = len({plan.asks for plan in planned if plan.role != "exploratory" and plan.asks})
     verdicts = [
         _verdict(
             _Row(plan, seen, _careful(seen.ruling, with_losses.ruling), noise, tests), metric, policy=policy, at=at
@@ -185,10 +185,16 @@ def _once(
     p_values: Sequence[float | None],
     correct: Callable[[Sequence[float | None]], list[float | None]],
 ) -> dict[int, float | None]:
-    """Correct a family in which slices of the very same pairs (a lone suite and the pool) are one test."""
-    names = {i: planned[i].at or planned[i].key for i in family}
-    first = {names[i]: p_values[i] for i in family}
-    by_test = dict(zip(first, correct(list(first.values())), strict=True))
+    """Correct a family in which slices of the very same questions are one test: a lone suite and the pool, copies.
+
+    Where copies were answered differently, the largest p-value is that of the test.
+    """
+    names = {i: planned[i].asks or planned[i].key for i in family}
+    tests: dict[object, float | None] = {}
+    for i in family:
+        known = [p for p in (tests.get(names[i]), p_values[i]) if p is not None]
+        tests[names[i]] = max(known, default=None)
+    by_test = dict(zip(tests, correct(list(tests.values())), strict=True))
     return {i: by_test[names[i]] for i in family}
 
 
@@ -219,6 +225,7 @@ def _verdict(row: _Row, metric: str, *, policy: Policy, at: Levels) -> Verdict:
         flags=flags,
         n=counts.n,
         planned=counts.planned,
+        copies=counts.graded - counts.n,
         clusters=counts.clusters,
         effective_n=found and found.effective_n,
         baseline_passed=counts.baseline_passed,

@@ -81,6 +81,10 @@ class CaseInfo(Strict):
     tags: dict[str, str] = Field(default_factory=dict)
     cluster: str
     tenant: str | None = None
+    asked: str | None = None
+    """sha256 over messages and tools: equal prompts are no independent evidence. None in records of older versions."""
+    near_equal: str | None = None
+    """`suite/case` of the first of its group of near-equal cases; None: in none, or not known."""
     question: str = ""
     """The last user message, shortened for reading."""
     expected: str = ""

@@ -173,8 +173,9 @@ def _begin(task: Task, header: RecordHeader, batches: list[Batch], *, measures: 
     resumed = task.resume and (task.folder / RECORD_FILE).exists()
     if resumed:
         check_same_identity(load_header(task.folder), header)
-    cases = [case_info(suite.name, case) for suite in task.suites for case in suite.cases]
-    save_lines(task.folder / CASES_FILE, cases)
+    placed = [(suite.name, case) for suite in task.suites for case in suite.cases]
+    infos = [case_info(suite, case, task.near_equal.get((suite, case.id))) for suite, case in placed]
+    save_lines(task.folder / CASES_FILE, infos)
     if resumed:
         # The baseline is scored against itself alone, in its repeats.
         return keep_whole_batches(

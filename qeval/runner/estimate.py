@@ -13,11 +13,13 @@ from rich.console import Console
 from rich.table import Table
 
 from qeval import units
+from qeval.independence import Independence, independence_notes
 from qeval.models.headers import tensor_headers
 from qeval.models.locate import resolve
 from qeval.models.resolved import ResolvedModel
 from qeval.runner.plan import Plan, PlannedVariant
 from qeval.strict import Strict
+from qeval.suites.lint import independence_of
 from qeval.variants.base import find_format
 
 _CHARACTERS_PER_TOKEN = 3.5
@@ -52,6 +54,8 @@ class Estimate(Strict):
     variants: tuple[VariantEstimate, ...]
     seconds: float | None
     basis: str
+    independence: Independence
+    """How much independent evidence the cases are."""
 
 
 def estimate_plan(plan: Plan, again: Mapping[str, int]) -> Estimate:
@@ -80,6 +84,7 @@ def estimate_plan(plan: Plan, again: Mapping[str, int]) -> Estimate:
             f"2 operations a weight and token, {speed:.2g} a second on {plan.device}; "
             "a format without fast kernels may be several times slower"
         ),
+        independence=independence_of(plan.suites),
     )
 
 
@@ -117,6 +122,8 @@ def print_estimate(plan: Plan, estimate: Estimate, console: Console) -> None:
     console.print(table)
     for suite in plan.suites:
         console.print(f"{suite.name}: {len(suite.cases)} cases ({suite.size})", markup=False, highlight=False)
+    for note in independence_notes(estimate.independence):
+        console.print(f"{note}.", style="yellow", markup=False, highlight=False)
     console.print(
         f"{estimate.answers} answers a variant, about {estimate.prompt_tokens} prompt and {estimate.answer_tokens} "
         f"answer tokens; {units.duration(estimate.seconds)} in all on {plan.device} with {plan.threads} threads.\n"

@@ -14,7 +14,9 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import NamedTuple
 
 from qeval.engines.base import Prompt
-from qeval.runner.batches import Batch, Limits, choose_again, document_of, plan_batches, plan_repeat
+from qeval.independence import Name, settle
+from qeval.runner.batches import Batch, Limits, choose_again, plan_batches, plan_repeat
+from qeval.runner.prompts import prompt_known
 
 WAVE_CASES = 160
 """Cases of the first wave: enough to fill batches of like length, few enough to end a hopeless run soon."""
@@ -101,19 +103,30 @@ def _enough(shares: list[list[Prompt]], again: Mapping[str, int]) -> int:
 
 
 def _shares(prompts: Sequence[Prompt], seed: int) -> list[list[Prompt]]:
-    """Deal the clusters of every suite out over equal shares, in random order, the cases of a cluster together."""
+    """Deal the clusters of every suite out over equal shares, in random order, the cases of a cluster together.
+
+    A cluster that several suites share, since prompts in them are equal, is dealt out with the first of them.
+    """
     count = max(1, round(len(prompts) / WAVE_CASES))
     shares: list[list[Prompt]] = [[] for _ in range(count)]
     generator = random.Random(seed)
-    for suite in sorted({prompt.suite for prompt in prompts}):
-        clusters: dict[tuple[str, str], list[Prompt]] = {}
-        mine = sorted((prompt for prompt in prompts if prompt.suite == suite), key=lambda prompt: prompt.case.id)
-        for prompt in mine:
-            clusters.setdefault(document_of(prompt), []).append(prompt)
+    for clusters in _clusters_by_suite(prompts):
         order = sorted(clusters)
         generator.shuffle(order)
-        dealt = 0
+        dealt, total = 0, sum(map(len, clusters.values()))
         for name in order:
-            shares[dealt * count // len(mine)] += clusters[name]
+            shares[dealt * count // total] += clusters[name]
             dealt += len(clusters[name])
     return [share for share in shares if share]
+
+
+def _clusters_by_suite(prompts: Sequence[Prompt]) -> list[dict[Name, list[Prompt]]]:
+    shared = settle(prompt_known(prompt) for prompt in prompts)
+    clusters: dict[Name, list[Prompt]] = {}
+    homes: dict[Name, str] = {}
+    for prompt in sorted(prompts, key=lambda prompt: (prompt.suite, prompt.case.id)):
+        name = shared[prompt.suite, prompt.case.id].cluster
+        homes.setdefault(name, prompt.suite)
+        clusters.setdefault(name, []).append(prompt)
+    suites = sorted(set(homes.values()))
+    return [{name: clusters[name] for name, home in homes.items() if home == suite} for suite in suites]

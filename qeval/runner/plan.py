@@ -147,11 +147,6 @@ class Plan(Strict):
         graders = (grader for suite in self.suites for case in suite.cases for grader in case.graders)
         return any(grader["kind"] == "judge" and grader.get("required") for grader in graders)
 
-    @property
-    def n_cases(self) -> int:
-        """Cases of all suites."""
-        return sum(len(suite.cases) for suite in self.suites)
-
 
 def load_plan(path: Path) -> PlanFile:
     """Read a plan file; relative paths in it count from its folder.

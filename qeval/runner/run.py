@@ -34,6 +34,7 @@ from qeval.runner.judging import judge_records
 from qeval.runner.plan import Plan, PlannedVariant
 from qeval.runner.process import Ended, run_in_process
 from qeval.runner.task import Said, Task
+from qeval.suites.near_equal import near_equal_names
 
 FAILURE_FILE = "failure.json"
 
@@ -110,9 +111,11 @@ def run_plan(
     with only_writer(out):
         again = dict(plan.self_checked if hooks.again is None else hooks.again)
         claim(out, identity_of(plan, fingerprints, again), resume=resume)
+        near = near_equal_names(plan.suites)
         runs: list[VariantRun] = []
         for variant in plan.variants:
-            task = task_of(plan, variant, models[variant.model], out, resume=resume)._replace(again=again)
+            task = task_of(plan, variant, models[variant.model], out, resume=resume)
+            task = task._replace(again=again, near_equal=near)
             task = _beside(task, runs[0], hooks) if runs else task._replace(stop_on=())
             runs.append(_run_variant(task, hooks, plan.file.time_limit_s, watcher))
         if plan.file.judge is not None and endpoint is not None:
@@ -129,6 +132,7 @@ def task_of(plan: Plan, variant: PlannedVariant, model: ResolvedModel | None, ou
         spec=variant.spec,
         model=model,
         suites=plan.suites,
+        near_equal={},
         device=plan.device,
         threads=plan.threads,
         batch_size=plan.file.batch_size,

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Literal, NamedTuple
 
@@ -25,6 +26,8 @@ class Task(NamedTuple):
     model: ResolvedModel | None
     """None for engines that load no model."""
     suites: tuple[Suite, ...]
+    near_equal: Mapping[tuple[str, str], str]
+    """Group of near-equal cases, by suite and case id, of those that are in one."""
     device: str
     threads: int
     batch_size: int

@@ -8,6 +8,7 @@ from collections.abc import Callable, Iterable, Sequence
 from qeval.compare.identical import copied_answers, equal_tokens, tokens_to_doubt
 from qeval.compare.pairs import Pair, pair_records, score
 from qeval.compare.sequential import harm_evidence
+from qeval.independence import Name
 from qeval.record import Record
 from qeval.suites.draw import Draw
 
@@ -43,18 +44,21 @@ def stopped_at(baseline: Record, candidate: Record | None, alpha: float, seed: i
 
 def in_random_order(pairs: Iterable[Pair], seed: int) -> tuple[Pair, ...]:
     """Return the pairs with their clusters in a seeded random order; those of a cluster stay together."""
-    clusters: dict[tuple[str, str], list[Pair]] = {}
+    clusters: dict[Name, list[Pair]] = {}
     for pair in pairs:
-        clusters.setdefault((pair.info.suite, pair.info.cluster), []).append(pair)
+        clusters.setdefault(pair.member.shared.cluster, []).append(pair)
     return tuple(pair for key in Draw(seed, "order").shuffled(sorted(clusters)) for pair in clusters[key])
 
 
 def harm_shown_at(pairs: Sequence[Pair], alpha: float) -> int | None:
     """Return the first look at which the harm of pairs in random order is proven, None where it never is."""
-    nets: dict[tuple[str, str], float] = defaultdict(float)
+    nets: dict[Name, float] = defaultdict(float)
+    seen: set[Name] = set()
     for n, one in enumerate(score(pairs, "pass"), 1):
-        if one.before is not None and one.after is not None:
-            nets[one.pair.info.suite, one.pair.info.cluster] += one.after - one.before
+        shared = one.pair.member.shared
+        if one.before is not None and one.after is not None and shared.prompt not in seen:
+            seen.add(shared.prompt)
+            nets[shared.cluster] += one.after - one.before
         if n % LOOK_EVERY == 0 and harm_evidence(nets.values()) >= 1 / alpha:
             return n
     return None

@@ -9,7 +9,7 @@ import yaml
 from qeval.errors import UsageError
 from qeval.jsonl import dumps, write_atomic
 from qeval.suites.importers._origin import source_name
-from qeval.suites.importing import Imported, by_reason
+from qeval.suites.importing import Imported, Joined, by_reason
 from qeval.suites.load import CASES_FILE, HEADER_FILE
 
 README = "README.md"
@@ -19,6 +19,19 @@ _MASK_WARNING = (
     "read the cases before you pass them on."
 )
 _FILES = frozenset({README, CASES_FILE, HEADER_FILE})
+
+
+def named_after(out: Path) -> str:
+    """Return the name of the suite in a folder, so that two imports of one kind have two names.
+
+    >>> named_after(Path("suites/My Traffic"))
+    'my-traffic'
+    """
+    name = out.resolve().name.lower()
+    return (
+        "".join(char if char.isascii() and (char.isalnum() or char in "-_") else "-" for char in name).strip("-_")
+        or "suite"
+    )
 
 
 def check_out(out: Path, *, force: bool) -> None:
@@ -75,8 +88,18 @@ def _facts(imported: Imported) -> str:
         ("rows read", f"{imported.rows}"),
         ("cases", f"{len(imported.cases)}{drawn}"),
         ("clusters", f"{imported.clusters}"),
+        *([] if imported.near_equal is None else [("near-equal prompts", near_equal_said(imported.near_equal))]),
     ]
     return "\n".join(["| | |", "|---|---|", *(f"| {name} | {_cell(text)} |" for name, text in rows), ""])
+
+
+def near_equal_said(found: Joined) -> str:
+    """Say how many cases differ from others in values or a few words alone.
+
+    >>> near_equal_said(Joined(36, 3))
+    '36 cases in 3 groups; each group is one cluster'
+    """
+    return f"{found.cases} cases in {found.groups} groups; each group is one cluster" if found.cases else "none"
 
 
 def _dropped(imported: Imported) -> list[str]:

@@ -18,10 +18,18 @@ from qeval.suites.importers._masks import CannotMaskError, Masks, Rule, load_rul
 from qeval.suites.importers._origin import without_login
 from qeval.suites.importers.base import Dropped, Reading, Wanted, check_wanted, find_importer
 from qeval.suites.load import list_suites
+from qeval.suites.near_equal import near_equal
 
 Watch = Callable[[Iterator[RawCase | Dropped], int | None], Iterator[RawCase | Dropped]]
 """Wraps the rows of a source to show how far it is read; the number is how many there are, or None."""
 _REASONS_SHOWN = 3
+
+
+class Joined(NamedTuple):
+    """Cases with near-equal prompts, each group of which is one cluster."""
+
+    cases: int
+    groups: int
 
 
 class Imported(NamedTuple):
@@ -39,11 +47,25 @@ class Imported(NamedTuple):
     """Cases before the sample was drawn."""
     seed: int
     clusters: int
+    near_equal: Joined | None
+    """None: near-equal prompts were not looked for."""
     masked: Mapping[str, int] | None
     """Masking rule -> values replaced in the cases; None: sources of this kind are not masked."""
     rules: tuple[Rule, ...]
     licence: str | None
     notes: tuple[str, ...]
+
+
+class Choice(NamedTuple):
+    """What a person may say of any import."""
+
+    name: str
+    """Of the suite."""
+    limit: int | None = None
+    """How many cases to keep, drawn with the seed; None: the importer's number, or all."""
+    seed: int = 0
+    join_near_equal: bool = True
+    """Whether cases with near-equal prompts are one cluster."""
 
 
 class _Kept(NamedTuple):
@@ -52,17 +74,13 @@ class _Kept(NamedTuple):
     masked: Counter[str]
 
 
-def gather(  # noqa: PLR0917 - what a person may say of an import
-    kind: str, wanted: Wanted, name: str | None, limit: int | None, seed: int, watch: Watch
-) -> Imported:
+def gather(kind: str, wanted: Wanted, choice: Choice, watch: Watch) -> Imported:
     """Read a source and return its cases.
 
     Args:
         kind: an importer's name.
         wanted: the source and the importer's own options.
-        name: the suite's name; None: the importer's.
-        limit: how many cases to keep, drawn with the seed; None: the importer's, or all.
-        seed: of the draw.
+        choice: what is said of any import.
         watch: shows the progress.
 
     Raises:
@@ -72,7 +90,7 @@ def gather(  # noqa: PLR0917 - what a person may say of an import
     importer = find_importer(kind)
     rules = load_rules(wanted.masks) if "masks" in importer.TAKES else ()
     reading = importer.read(wanted)
-    header = _header(name or reading.name, reading, given=name is not None)
+    header = _header(choice.name, reading)
     sorter = _Sorter(kind, rules)
     n_rows = 0
     for row in watch(reading.rows, reading.total):
@@ -80,9 +98,10 @@ def gather(  # noqa: PLR0917 - what a person may say of an import
         sorter.take(row)
     if not sorter.kept:
         raise UsageError(f"{without_login(wanted.source)}: no row became a case. {_why(sorter.dropped)}")
-    names = join_clusters([item.case for item in sorter.kept])
-    kept = [_in_cluster(item, names[item.case.id]) for item in sorter.kept]
-    drawn = _drawn(kept, limit if limit is not None else reading.limit, seed)
+    drawn = _drawn(sorter.kept, choice.limit if choice.limit is not None else reading.limit, choice.seed)
+    near = _near_equal([item.case for item in drawn]) if choice.join_near_equal else {}
+    names = join_clusters([item.case for item in sorter.kept], near)
+    drawn = [_in_cluster(item, names[item.case.id]) for item in drawn]
     return Imported(
         kind=kind,
         source=wanted.source,
@@ -90,9 +109,10 @@ def gather(  # noqa: PLR0917 - what a person may say of an import
         cases=tuple(item.raw for item in drawn),
         rows=n_rows,
         dropped=tuple(sorter.dropped),
-        valid=len(kept),
-        seed=seed,
+        valid=len(sorter.kept),
+        seed=choice.seed,
         clusters=len({item.raw.get("cluster", item.case.id) for item in drawn}),
+        near_equal=Joined(len(near), len(set(near.values()))) if choice.join_near_equal else None,
         masked=sum((item.masked for item in drawn), Counter()) if rules else None,
         rules=rules,
         licence=reading.licence,
@@ -115,11 +135,7 @@ def _why(dropped: Sequence[Dropped]) -> str:
     return "; ".join(told) + "."
 
 
-def _header(name: str, reading: Reading, *, given: bool) -> SuiteHeader:
-    if not given:
-        name = (
-            "".join(char if char.isascii() and char.isalnum() else "-" for char in name.lower()).strip("-") or "suite"
-        )
+def _header(name: str, reading: Reading) -> SuiteHeader:
     if name in {entry.name for entry in list_suites()}:
         raise UsageError(
             f"'{name}' is a built-in suite; records could not tell the two apart. Give another name with --name."
@@ -178,6 +194,13 @@ class _Sorter:
             return
         self._by_id[case.id] = content
         self.kept.append(_Kept(dict(row.value) if isinstance(row.value, Mapping) else {}, case, masked))
+
+
+def _near_equal(cases: Sequence[Case]) -> dict[str, str]:
+    """Return the first case of its group, by id, of each case that is near-equal to another."""
+    firsts = near_equal(cases)
+    sizes = Counter(firsts)
+    return {case.id: cases[first].id for case, first in zip(cases, firsts, strict=True) if sizes[first] > 1}
 
 
 def _in_cluster(item: _Kept, cluster: str | None) -> _Kept:

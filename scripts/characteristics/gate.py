@@ -79,7 +79,8 @@ def verdict(place: int, ruling: Ruling) -> Verdict:
     """Return a verdict of which the decision reads the place and the ruling alone."""
     one = dict.fromkeys(Verdict.model_fields)
     one |= dict.fromkeys(("n", "planned", "clusters"), 100)
-    one |= dict.fromkeys(("baseline_passed", "candidate_passed", "losses", "gains", "changed_wrong", "changed_text"), 0)
+    one |= dict.fromkeys(("baseline_passed", "candidate_passed", "losses", "gains", "copies"), 0)
+    one |= dict.fromkeys(("changed_wrong", "changed_text"), 0)
     one |= {
         "metric": "pass",
         "slice": SliceKey(suite=f"slice-{place}" if place else None),

@@ -19,6 +19,7 @@ def whole_counts(losses: int, gains: int, sizes: Sequence[int], nets: Sequence[i
     n = sum(sizes)
     return Counts(
         planned=n,
+        graded=n,
         n=n,
         baseline_passed=n - gains,
         candidate_passed=n - losses,

@@ -33,6 +33,30 @@ def test_an_import_is_told_written_and_accepted(source: Path, tmp_path: Path) ->
     assert (again.returncode, "--force to replace it" in again.stderr) == (2, True)
 
 
+def test_two_imports_of_one_kind_have_two_names_and_run_together(source: Path, tmp_path: Path) -> None:
+    # D26
+    folders = [tmp_path / "Traffic of May", tmp_path / "june"]
+    for folder in folders:
+        assert qeval_entry("suites", "import", "gsm8k", source, "--out", folder).returncode == 0
+    checked = qeval_entry("suites", "check", *folders, "--json")
+    told = json.loads(checked.stdout.splitlines()[-1])
+    assert (checked.returncode, [suite["name"] for suite in told["suites"]]) == (0, ["traffic-of-may", "june"])
+    assert (told["independence"]["cases"], told["independence"]["prompts"]) == (2, 1)
+
+
+def test_near_equal_prompts_are_told_and_can_be_kept_apart(tmp_path: Path) -> None:
+    rows = [{"question": f"Ann has {n} apples and eats one. How many are left?", "answer": f"#### {n}"} for n in "234"]
+    (tmp_path / "test.jsonl").write_text("".join(json.dumps(row) + "\n" for row in rows))
+    done = qeval_entry("suites", "import", "gsm8k", tmp_path / "test.jsonl", "--out", tmp_path / "a", "--json")
+    told = json.loads(done.stdout.splitlines()[-1])
+    assert (told["clusters"], told["near_equal"]) == (1, {"cases": 3, "groups": 1})
+    assert "near-equal prompts: 3 cases in 1 groups; each group is one cluster" in done.stderr
+    kept = ("--out", tmp_path / "b", "--keep-near-equal", "--json")
+    done = qeval_entry("suites", "import", "gsm8k", tmp_path / "test.jsonl", *kept)
+    told = json.loads(done.stdout.splitlines()[-1])
+    assert (told["clusters"], told["near_equal"]) == (3, None)
+
+
 def test_help_lists_the_kinds_and_the_rules_can_be_seen(tmp_path: Path) -> None:
     helped = qeval_entry("suites", "import", "--help").stdout
     assert all(kind in helped for kind in ("bfcl", "openai-log", "mlflow", "dataset"))

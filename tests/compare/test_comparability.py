@@ -24,6 +24,10 @@ def outcomes(**overrides):
     return [make_outcome("s", f"c{i:04}", right, **overrides) for i, right in enumerate(ROW["s"])]
 
 
+def other_tokens():
+    return [outcome.model_copy(update={"prompt_hash": f"other {outcome.prompt_hash}"}) for outcome in outcomes()]
+
+
 @pytest.mark.parametrize(
     ("candidate", "said"),
     [
@@ -57,8 +61,8 @@ def test_a_mismatch_is_not_comparable_and_draws_no_verdict(candidate, said):
         (other(environment=make_environment(threads=8)), "another environment (threads): 2 against 8"),
         (other(environment=make_environment(versions={"torch": "2.12.0"})), "(torch): 2.13.0 against 2.12.0"),
         (other(environment=make_environment(versions={})), "(torch): 2.13.0 against none"),
-        (other(level="rendered_text", outcomes=outcomes(prompt_hash="x")), "at the level of rendered text"),
-        (other(level="messages", outcomes=outcomes(prompt_hash="x")), "at the level of messages"),
+        (other(level="rendered_text", outcomes=other_tokens()), "at the level of rendered text"),
+        (other(level="messages", outcomes=other_tokens()), "at the level of messages"),
         (other(outcomes=outcomes(prompt_hash=None)), "200 answers carry no hash of their prompt"),
         (
             other(rendering=Rendering(template="model", tools="template", system_folded=False, end_token_ids=(2,))),

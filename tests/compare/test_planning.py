@@ -13,8 +13,9 @@ from qeval.compare.distributions import upper_quantile
 from qeval.compare.holding import holding_chance
 from qeval.compare.interval import tango
 from qeval.compare.mcnemar import harm_midp
-from qeval.compare.planning import Design, inflated, kish_design_effect, plan_cases, plan_size
+from qeval.compare.planning import Design, inflated, plan_cases, plan_size
 from qeval.compare.power import cases_for_alarm, cases_for_margin, cases_to_detect, smallest_detectable
+from qeval.independence import kish_design_effect
 
 SIZES = (100, 200, 300, 500, 1000, 2000, 5000)
 SMALLEST_DROPS = {  # points, one-sided 5 %, power 0.8; None: not even losses alone would be shown

@@ -17,7 +17,7 @@ def suite(name, n, *, per_cluster=1, lang=("de", "fr")):
         Case.model_validate(
             {
                 "id": f"c{i}",
-                "messages": [{"role": "user", "content": "?"}],
+                "messages": [{"role": "user", "content": f"{name} {i}?"}],
                 "graders": [{"kind": "contains", "value": "x"}],
                 "tags": {"lang": lang[i % len(lang)]},
                 "cluster": f"doc{i // per_cluster}" if per_cluster > 1 else None,

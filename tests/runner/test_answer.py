@@ -23,6 +23,7 @@ def make_task(folder: Path, name: str = "fp32", **changes: Any) -> Task:
     (folder / "record").mkdir(exist_ok=True)
     variant = next(variant for variant in plan.variants if variant.name == name)
     task = Task(
+        near_equal={},
         folder=folder / "record",
         name=name,
         spec=variant.spec,

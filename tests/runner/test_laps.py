@@ -50,6 +50,28 @@ def test_every_case_runs_once_in_whole_clusters_and_every_wave_has_its_share_of_
         assert all(abs(count - n * part / shares) <= 2 * cluster + 1 for count, part in zip(counts, parts, strict=True))
 
 
+def test_equal_prompts_of_several_suites_run_in_one_wave():
+    # D27: suites b and c are copies of a. Each wave is compared, so a copy in another wave would be looked at alone.
+    mine = prompts_of({"a": 400})
+    copies = [one._replace(suite=suite) for suite in "bc" for one in mine]
+    laps = plan_laps([*mine, *copies], everything, sizes())
+    homes: dict[str, set[int]] = {}
+    for number, lap in enumerate(laps):
+        for _, case in keys(lap):
+            homes.setdefault(case, set()).add(number)
+    assert len(laps) > 2
+    assert {len(found) for found in homes.values()} == {1}
+    assert sum(len(keys(lap)) for lap in laps) == 1200
+
+
+def test_prompts_that_render_alike_run_in_one_wave():
+    mine = prompts_of({"a": 400})
+    other = [prompt(one.case.id, 9, suite="b")._replace(token_ids=one.token_ids) for one in mine]
+    laps = plan_laps([*mine, *other], everything, sizes())
+    waves = [{case for _, case in keys(lap)} for lap in laps]
+    assert sum(map(len, waves)) == len(set.union(*waves)) == 400
+
+
 def test_numbers_of_batches_go_on_over_the_waves():
     laps = plan_laps(prompts_of({"a": 500}), everything, sizes())
     numbers = [batch.number for lap in laps for batch in lap.batches if batch.repeat == 0]

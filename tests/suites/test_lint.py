@@ -44,12 +44,16 @@ def test_nothing_is_doubtful_about_the_built_in_suites(name: str) -> None:
     assert lint([load_placed(name, "standard")]) == []
 
 
+def numbered(i: int) -> dict[str, Any]:
+    return {"id": f"c{i}", "prompt": f"What is {i}?"}
+
+
 def doubts(folder: Path, cases: list[dict[str, Any]], **policy: Any) -> list[str]:
     return list(suite_doubts([load_suite(write(folder, *cases))], Policy.model_validate(policy)))
 
 
 def test_under_ten_clusters_are_too_few_and_said_once(tmp_path: Path) -> None:
-    cases = [{"id": f"c{i}", "cluster": f"d{i % 9}", "tags": {"lang": "de" if i < 40 else "fr"}} for i in range(50)]
+    cases = [{**numbered(i), "cluster": f"d{i % 9}", "tags": {"lang": "de" if i < 40 else "fr"}} for i in range(50)]
     found = doubts(tmp_path, cases, required=["lang=fr"])
     assert [text.split(";")[0] for text in found] == [
         "all: 50 cases in 9 clusters",
@@ -58,14 +62,14 @@ def test_under_ten_clusters_are_too_few_and_said_once(tmp_path: Path) -> None:
 
 
 def test_too_few_cases_for_a_margin_are_named_beside_those_it_takes(tmp_path: Path) -> None:
-    cases = [{"id": f"c{i}"} for i in range(100)]
+    cases = [numbered(i) for i in range(100)]
     (text,) = doubts(tmp_path, cases, margins={"pool": 0.05}, planning_flip_rate=0.10)
     assert text.startswith("all: 100 cases; to exclude a loss of 5.0 points it takes about 248 (where 10.0 % ")
     assert doubts(tmp_path, cases, margins={"pool": 0.10}) == []
 
 
 def test_a_required_slice_without_cases_is_named(tmp_path: Path) -> None:
-    found = doubts(tmp_path, [{"id": f"c{i}"} for i in range(30)], margins={"pool": 0.2}, required=["lang=de"])
+    found = doubts(tmp_path, [numbered(i) for i in range(30)], margins={"pool": 0.2}, required=["lang=de"])
     assert found == [
         "all/lang=de: the policy requires this slice, and no case is in it. Add cases, or correct its name."
     ]
@@ -81,10 +85,11 @@ def test_warnings_alone_end_with_0_and_the_policy_counts(tmp_path: Path) -> None
     policy = tmp_path / "policy.yaml"
     policy.write_text("margins: {pool: 0.1}\nrequired: [continent=odd]\n")
     code, told, _ = check(tmp_path / "capitals")
-    assert (code, [finding["level"] for finding in told["findings"]]) == (0, ["warning"])
+    assert (code, [finding["level"] for finding in told["findings"]]) == (0, ["warning", "warning"])
     assert told["suites"][0]["cases"] == told["suites"][0]["clusters"] == 40
     code, told, _ = check(tmp_path / "capitals", "--policy", policy)
-    assert (code, [finding["text"].split(":")[0] for finding in told["findings"]]) == (0, ["all", "all/continent=odd"])
+    said = ["near-equal prompts count as independent", "all", "all/continent=odd"]
+    assert (code, [finding["text"].split(":")[0] for finding in told["findings"]]) == (0, said)
 
 
 def test_an_error_ends_with_2_and_each_kind_is_printed_once(tmp_path: Path) -> None:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from typing import Any, NamedTuple
 
 from qeval.grading import check_grader
@@ -26,6 +26,8 @@ MAX_NEW_TOKENS = 1024
 NOTES = (
     "Expected is what the logged answer proves: its tool calls; no call, where tools were offered and it was text; "
     "valid JSON, where a JSON Schema was asked for. Any other answer needs --grader.",
+    "Where no call is expected, a judge also compares the text with the logged one. That decides nothing, and no judge "
+    "is asked unless a plan names one.",
     "A JSON Schema of `response_format` is told in the system text, since other engines do not enforce it.",
     "Neighbouring messages of one role are joined. Temperature and other sampling settings are not taken over: a plan "
     "says how variants decode. Stop texts are.",
@@ -33,11 +35,24 @@ NOTES = (
     "Cases that begin with the same user message (one conversation) are one cluster.",
 )
 _NOTHING_FOLLOWS = "no expectation follows from a text answer"
+_RUBRIC = (
+    "The answer says in substance what the reference says. Other words, order and length are fine; facts that are "
+    "missing, added or contradicted are not."
+)
+_LONGEST_REFERENCE = 10_000
+"""Most characters of a judge's reference."""
 _LONGEST = 100_000
 """Most tokens that a case may ask for."""
 _CUT = ("length", "max_tokens", "content_filter", "refusal", "model_context_window_exceeded")
 """Why an answer ended that is not whole: as OpenAI's and Anthropic's endpoints say it."""
 _ADVICE = """give --grader, such as --grader '{"kind": "exact", "value": "{{ answer }}"}' for labels"""
+
+
+class _Expected(NamedTuple):
+    """What follows from a logged answer."""
+
+    name: str
+    graders: tuple[dict[str, Any], ...]
 
 
 class Logged(NamedTuple):
@@ -92,8 +107,8 @@ def case_of(logged: Logged, grader: Mapping[str, Any] | None) -> RawCase | Dropp
         return Dropped(logged.where, "no message before the answer")
     case: dict[str, Any] = {
         "messages": messages if schema is None else with_schema_told(messages, schema),
-        "graders": [expected[1]],
-        "tags": {"expects": expected[0]},
+        "graders": list(expected.graders),
+        "tags": {"expects": expected.name},
         "cluster": _conversation(messages),
     }
     if tools:
@@ -123,28 +138,37 @@ def _expectation(
     tools: list[dict[str, Any]],
     schema: dict[str, Any] | None,
     grader: Mapping[str, Any] | None,
-) -> tuple[str, dict[str, Any]] | Dropped:
-    """Return what the case expects, by name, and its grader."""
+) -> _Expected | Dropped:
+    """Return what the case expects."""
     calls = calls_of(answer) if answer is not None else []
     text = message_of({**answer, "role": "assistant"})["content"] if answer is not None else ""
     if calls:
-        return "tool_call", {"kind": "tool_call", "calls": calls}
+        return _Expected("tool_call", ({"kind": "tool_call", "calls": calls},))
     needs_answer = grader is None or "{{" in dumps(grader)
     if logged.finish in _CUT and needs_answer:
         return Dropped(logged.where, f"the logged answer is not whole ({logged.finish})", _ADVICE)
     if schema is not None and answer is not None and answer.get("refusal"):
         return Dropped(logged.where, "the logged answer is a refusal, which is no JSON")
     if schema is not None:
-        return "json", {"kind": "json_schema", "schema": schema}
+        return _Expected("json", ({"kind": "json_schema", "schema": schema},))
     if tools and text.strip():
-        return "no_call", {"kind": "tool_call", "calls": []}
+        return _Expected("no_call", ({"kind": "tool_call", "calls": []}, *_like(text)))
     if grader is None:
         reason = _NOTHING_FOLLOWS if text.strip() else "no answer was logged, and no JSON Schema was asked for"
         return Dropped(logged.where, reason, _ADVICE)
     if needs_answer and not text.strip():
         return Dropped(logged.where, "no text answer was logged, and --grader needs it")
     filled = fill_value(dict(grader), {"answer": text} if text.strip() else {})
-    return str(grader["kind"]), filled
+    return _Expected(str(grader["kind"]), (filled,))
+
+
+def _like(text: str) -> Iterator[dict[str, Any]]:
+    """Yield a judge that holds an answer against the logged text; that there is no call says nothing of the text.
+
+    It does not decide, since a logged answer is no truth, and asks nobody unless a plan names a judge.
+    """
+    if len(text) <= _LONGEST_REFERENCE:
+        yield {"kind": "judge", "rubric": _RUBRIC, "reference": text}
 
 
 def _conversation(messages: list[dict[str, Any]]) -> str:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterator, Mapping
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 from pydantic import Field, model_validator
 
@@ -12,16 +12,22 @@ from qeval.errors import UsageError, did_you_mean, unknown_name
 from qeval.grading import check_grader, grader_kinds
 from qeval.strict import Strict, load_yaml
 from qeval.suites.check import RawCase
+from qeval.suites.importers._conversation import COLUMNS, conversation_of
 from qeval.suites.importers._templates import RowError, check_template, fill, fill_value
 from qeval.suites.importers.base import Dropped
 
 _Scalar = str | int | float | bool
+_ANSWER = "answer"
+"""What graders call the answer that ends a conversation; a column of this name comes first."""
 
 
 class RowMapping(Strict):
     """The content of a mapping file. Every text is a Jinja2 template over the columns, but those under `where`."""
 
-    prompt: str = Field(min_length=1)
+    prompt: str | None = Field(default=None, min_length=1)
+    messages: str | None = Field(default=None, min_length=1)
+    """A conversation of several turns instead of a prompt, such as `"{{ messages }}"`. Default: a column of that name.
+    An answer at its end is no part of the case; graders get it as `{{ answer }}`."""
     system: str | None = None
     id: str | None = None
     """None: an id from the case's content."""
@@ -48,6 +54,25 @@ class RowMapping(Strict):
             raise ValueError("has both 'grader' and 'graders'; write one of the two")
         return {**{key: part for key, part in value.items() if key != "grader"}, "graders": [value["grader"]]}
 
+    @model_validator(mode="after")
+    def _asks_in_one_way(self) -> RowMapping:
+        if self.prompt is not None and self.messages is not None:
+            raise ValueError("has both 'prompt' and 'messages'; write one of the two")
+        return self
+
+    def for_columns(self, columns: Collection[str], path: Path) -> RowMapping:
+        """Return the mapping with a column of conversations where it says nothing of what to ask.
+
+        Raises:
+            UsageError: there is no such column.
+        """
+        if self.prompt is not None or self.messages is not None:
+            return self
+        found = next((name for name in COLUMNS if name in columns), None)
+        if found is None:
+            raise UsageError(f"{path}: key 'prompt' is missing (or 'messages', for a column of conversations).")
+        return self.model_copy(update={"messages": f"{{{{ {found} }}}}"})
+
 
 def read_mapping(path: Path) -> RowMapping:
     """Read and check a mapping file.
@@ -71,7 +96,13 @@ def check_columns(mapping: RowMapping, columns: Collection[str], path: Path) -> 
     Raises:
         UsageError: it is not; the message names the columns there are.
     """
-    single = {"prompt": mapping.prompt, "system": mapping.system, "id": mapping.id, "cluster": mapping.cluster}
+    single = {
+        "prompt": mapping.prompt,
+        "messages": mapping.messages,
+        "system": mapping.system,
+        "id": mapping.id,
+        "cluster": mapping.cluster,
+    }
     named = {key: text for key, text in single.items() if text is not None}
     named |= {f"tags.{key}": text for key, text in mapping.tags.items()}
     for key, text in named.items():
@@ -82,8 +113,9 @@ def check_columns(mapping: RowMapping, columns: Collection[str], path: Path) -> 
                 f"{path}, key '{key}': '{text}' is the same text for every case, but a column is called so. "
                 f'Did you mean "{braces}"?'
             )
+    graded = columns if mapping.messages is None else {*columns, _ANSWER}
     for text in (text for grader in mapping.graders for text in _texts(grader)):
-        check_template(text, columns, f"{path}, graders")
+        check_template(text, graded, f"{path}, graders")
     for column in mapping.where:
         if column not in columns:
             hint = did_you_mean(column, columns)
@@ -98,17 +130,47 @@ def map_row(mapping: RowMapping, row: Mapping[str, Any], where: str, lang: str |
         if str(row.get(column)) not in {str(value) for value in values}:
             return Dropped(where, f"left out by 'where': {column}")
     try:
+        asked, answer = _asked(mapping, row)
         case: dict[str, Any] = {
-            "prompt": fill(mapping.prompt, row),
-            "graders": [fill_value(grader, row) for grader in mapping.graders],
+            **asked,
+            "graders": [fill_value(grader, {**answer, **row}) for grader in mapping.graders],
             "tags": {key: fill(text, row) for key, text in mapping.tags.items()} | ({"lang": lang} if lang else {}),
         }
-        for key, text in (("system", mapping.system), ("id", mapping.id), ("cluster", mapping.cluster)):
+        for key, text in (("id", mapping.id), ("cluster", mapping.cluster)):
             if text is not None:
                 case[key] = fill(text, row)
     except RowError as error:
         return Dropped(where, str(error), error.detail)
-    return RawCase(where, case) if case["prompt"].strip() else Dropped(where, "the prompt is empty")
+    return RawCase(where, case)
+
+
+class _Asked(NamedTuple):
+    case: dict[str, Any]
+    """The keys of the case that say what is asked."""
+    answer: dict[str, Any]
+    """What graders may use besides the columns."""
+
+
+def _asked(mapping: RowMapping, row: Mapping[str, Any]) -> _Asked:
+    """Return what a row asks.
+
+    Raises:
+        RowError: a template cannot be filled, or what it gives is no prompt or conversation.
+    """
+    system = {} if mapping.system is None else {"system": fill(mapping.system, row)}
+    if mapping.messages is not None:
+        messages, answer = conversation_of(fill_value(mapping.messages, row))
+        if system:
+            if messages[0]["role"] == "system":
+                raise RowError("a system text in the conversation and another in the mapping")
+            messages = [{"role": "system", "content": system["system"]}, *messages]
+        return _Asked({"messages": messages}, {} if answer is None else {_ANSWER: answer})
+    if isinstance(fill_value(mapping.prompt, row), list | dict):
+        raise RowError("the prompt is a list and no text", "map a column of turns with `messages` in place of `prompt`")
+    prompt = fill(mapping.prompt or "", row)
+    if not prompt.strip():
+        raise RowError("the prompt is empty")
+    return _Asked({"prompt": prompt, **system}, {})
 
 
 def _texts(value: Any) -> Iterator[str]:  # noqa: ANN401 - any JSON value

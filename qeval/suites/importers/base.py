@@ -50,8 +50,6 @@ class Reading(NamedTuple):
 
     rows: Iterator[RawCase | Dropped]
     """One for each row of the source, in its order. A case may lack its id; it then gets one from its content."""
-    name: str
-    """The suite's name, unless the person gives another."""
     description: str
     """Which use the suite stands for."""
     max_new_tokens: int

@@ -46,7 +46,6 @@ def read(wanted: Wanted) -> Reading:
         raise UsageError(f"{wanted.source}: no file of BFCL questions. Give {SOURCE}.")
     return Reading(
         _rows([file for file in files if _FILE.search(file.name)]),
-        name="bfcl",
         description="Calling the right tool with the right arguments, or none (BFCL, single turn).",
         max_new_tokens=256,
         licence=licence_of(wanted.source),

@@ -29,10 +29,10 @@ def read(wanted: Wanted) -> Reading:
     if path.suffix.lower() in SUFFIXES and not path.exists():
         raise UsageError(f"{path}: no such file. Give {SOURCE}.")
     table = open_file(path) if path.is_file() else open_dataset(wanted.source, mapping.config, mapping.split)
+    mapping = mapping.for_columns(table.columns, wanted.mapping)
     check_columns(mapping, table.columns, wanted.mapping)
     return Reading(
         _rows(table, mapping, wanted.lang),
-        name=path.stem if path.is_file() else path.name,
         description=f"Cases from {path.name}, by the mapping {wanted.mapping.name}.",
         max_new_tokens=mapping.max_new_tokens,
         licence=table.licence or (licence_of(wanted.source) if path.exists() else None),

@@ -20,7 +20,6 @@ def read(wanted: Wanted) -> Reading:
     """Read problems; what follows `####` in a worked answer is its gold number."""
     return Reading(
         _rows(files_of(wanted.source, "*.jsonl", SOURCE)),
-        name="gsm8k",
         description="Arithmetic word problems in English (GSM8K).",
         max_new_tokens=MAX_NEW_TOKENS,
         licence=licence_of(wanted.source),

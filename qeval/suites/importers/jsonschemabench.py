@@ -23,7 +23,6 @@ def read(wanted: Wanted) -> Reading:
     files = files_of(wanted.source, "*.json", SOURCE)
     return Reading(
         _rows(files),
-        name="jsonschemabench",
         description="Writing JSON that is valid under a given JSON Schema (JSONSchemaBench).",
         max_new_tokens=1024,
         licence=licence_of(wanted.source),

@@ -21,7 +21,6 @@ def read(wanted: Wanted) -> Reading:
     files = by_language(files_of(wanted.source, "*.tsv", SOURCE), r"mgsm_([\w-]+)\.tsv$", wanted.lang)
     return Reading(
         _rows(files),
-        name="mgsm",
         description="Arithmetic word problems in several languages (MGSM).",
         max_new_tokens=MAX_NEW_TOKENS,
         licence=licence_of(wanted.source),

@@ -32,7 +32,6 @@ def read(wanted: Wanted) -> Reading:
     _check_file(wanted.source)
     return Reading(
         _cases(wanted.source, wanted.experiment, wanted.grader),
-        name="mlflow-traces",
         description="Requests that a product made, from its traces in MLflow.",
         max_new_tokens=MAX_NEW_TOKENS,
         notes=NOTES,

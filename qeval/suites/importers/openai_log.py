@@ -27,7 +27,6 @@ def read(wanted: Wanted) -> Reading:
     check_fallback(wanted.grader)
     return Reading(
         _cases(files_of(wanted.source, "*.jsonl", SOURCE), wanted.grader),
-        name="openai-log",
         description="Requests that a product made, from its own log.",
         max_new_tokens=MAX_NEW_TOKENS,
         licence=licence_of(wanted.source),

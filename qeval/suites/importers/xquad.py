@@ -47,7 +47,6 @@ def read(wanted: Wanted) -> Reading:
     files = by_language(files_of(wanted.source, "*.json", SOURCE), r"\.([\w-]+)\.json$", wanted.lang)
     return Reading(
         _rows(files, grader["kind"]),
-        name="xquad",
         description="Questions about a paragraph, answered in its own words, in several languages (XQuAD).",
         max_new_tokens=64,
         licence=licence_of(wanted.source),

@@ -22,7 +22,6 @@ def read(wanted: Wanted) -> Reading:
     """Read prompts: safe ones must be served, unsafe ones declined."""
     return Reading(
         _rows(files_of(wanted.source, "xstest_prompts*.csv", SOURCE)),
-        name="xstest",
         description="Harmless requests that sound alarming, and harmful ones beside them (XSTest).",
         max_new_tokens=256,
         licence=licence_of(wanted.source),

@@ -11,9 +11,12 @@ from collections.abc import Sequence
 from qeval.suites.lint.expectations import expectation_flaws
 from qeval.suites.lint.finding import Finding as Finding
 from qeval.suites.lint.finding import Flaw
+from qeval.suites.lint.independence import independence_findings as independence_findings
+from qeval.suites.lint.independence import independence_of as independence_of
 from qeval.suites.lint.limits import limit_flaws
 from qeval.suites.lint.prompts import equal_prompts
 from qeval.suites.lint.schemas import format_flaws
+from qeval.suites.lint.silence import no_call_alone
 from qeval.suites.lint.stops import stop_flaws
 from qeval.suites.load import PlacedSuite
 
@@ -31,4 +34,4 @@ def _lint_one(placed: PlacedSuite) -> list[Finding]:
         for case, where in zip(placed.suite.cases, placed.places, strict=True)
         for flaw in (*format_flaws(case, known), *expectation_flaws(case), *limit_flaws(case), *stop_flaws(case))
     ]
-    return [*found, *equal_prompts(placed)]
+    return [*found, *equal_prompts(placed), *no_call_alone(placed)]

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from qeval.jsonl import dumps
+from qeval.suites.asked import asked
 from qeval.suites.case import Case
 from qeval.suites.lint.finding import Finding
 from qeval.suites.load import PlacedSuite
@@ -13,13 +14,13 @@ from qeval.suites.load import PlacedSuite
 def equal_prompts(placed: PlacedSuite) -> Iterator[Finding]:
     """Yield a warning for each case whose messages and tools an earlier case has.
 
-    A model answers the same to the same: two such cases are not independent, and where other things are expected of
-    them they may contradict each other.
+    A model answers the same to the same: two such cases count as one, and where other things are expected of them they
+    may contradict each other.
     """
     first: dict[str, int] = {}
     cases = placed.suite.cases
     for index, case in enumerate(cases):
-        earlier = first.setdefault(dumps([_asked(case), [tool.model_dump() for tool in case.tools]]), index)
+        earlier = first.setdefault(asked(case), index)
         if earlier == index:
             continue
         of = f"the prompt is that of case '{cases[earlier].id}' at {placed.places[earlier]}"
@@ -29,14 +30,9 @@ def equal_prompts(placed: PlacedSuite) -> Iterator[Finding]:
             yield Finding(level="warning", suite=placed.suite.name, case=case.id, where=where, text=text)
 
 
-def _asked(case: Case) -> list[dict[str, object]]:
-    turns = [message.model_dump(mode="json") for message in case.messages]
-    return [{**turn, "content": turn["content"].strip()} for turn in turns]
-
-
 def _said(case: Case, earlier: Case, of: str) -> str | None:
     if dumps(list(case.graders)) != dumps(list(earlier.graders)):
         return f"{of}, but what is expected differs. Put both graders into one case, or correct one."
     if (case.cluster or case.id) != (earlier.cluster or earlier.id):
-        return f"{of}, which counts as an independent case. Remove one, or give both the same cluster."
+        return f"{of}: the two count as one case. Remove one, or give both the same cluster if you mean it."
     return None

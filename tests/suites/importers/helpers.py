@@ -11,7 +11,7 @@ from qeval.grading import Question, grade_outcome
 from qeval.outcome import Outcome
 from qeval.suites import Case
 from qeval.suites.importers.base import Wanted
-from qeval.suites.importing import Imported, gather
+from qeval.suites.importing import Choice, Imported, gather
 from tests.grading.case_files import SHARED
 
 DATA = SHARED / "data"
@@ -20,7 +20,7 @@ needs_data = pytest.mark.skipif(not DATA.exists(), reason="the public data do no
 
 def imported(kind: str, source: Path | str, limit: int | None = None, **wanted: Any) -> Imported:
     """Import all rows of a source."""
-    return gather(kind, Wanted(str(source), **wanted), None, limit, 0, lambda rows, _: rows)
+    return gather(kind, Wanted(str(source), **wanted), Choice(kind, limit), lambda rows, _: rows)
 
 
 def cases(found: Imported) -> dict[str, Case]:

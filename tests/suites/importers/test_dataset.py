@@ -47,7 +47,7 @@ def mapping(folder: Path, text: str = MAPPING) -> Path:
 def test_columns_become_prompt_grader_tags_and_cluster(table, tmp_path):
     found = imported("dataset", table, mapping=mapping(tmp_path))
     assert dropped(found) == {"a value that a template needs is null": 1}
-    assert found.header.model_dump(include={"name", "max_new_tokens"}) == {"name": "rows", "max_new_tokens": 8}
+    assert found.header.model_dump(include={"name", "max_new_tokens"}) == {"name": "dataset", "max_new_tokens": 8}
     first, *_ = cases(found).values()
     assert [message.content for message in first.messages] == [
         "Answer in one word.",

@@ -12,8 +12,9 @@ from qeval.errors import UsageError
 from qeval.suites import load_suite
 from qeval.suites.import_folder import check_out, write_suite
 from qeval.suites.importers.base import Wanted, check_wanted, find_importer, kinds
-from qeval.suites.importing import gather
+from qeval.suites.importing import Choice, Joined, gather
 from tests.suites.importers.helpers import cases, dropped, imported
+from tests.suites.near_equal.prompts import families
 
 PROBLEM = {"question": "1+1?", "answer": "#### 2"}
 
@@ -45,7 +46,9 @@ def test_an_option_of_another_kind_is_refused_with_those_it_goes_with():
 
 def test_the_same_case_again_is_dropped_and_the_same_prompt_is_one_cluster(tmp_path):
     other = {"question": "1+1?", "answer": "#### 3"}
-    found = imported("gsm8k", problems(tmp_path, PROBLEM, PROBLEM, other, {"question": "2?", "answer": "#### 2"}))
+    found = imported(
+        "gsm8k", problems(tmp_path, PROBLEM, PROBLEM, other, {"question": "How many?", "answer": "#### 2"})
+    )
     assert dropped(found) == {"the same case again": 1}
     assert (len(found.cases), found.clusters) == (3, 2)
     first, second, third = cases(found).values()
@@ -71,7 +74,7 @@ def test_ids_stay_different_when_an_id_comes_three_times(tmp_path):
 
 def test_the_name_of_a_built_in_suite_is_refused(tmp_path):
     with pytest.raises(UsageError, match="'schema' is a built-in suite"):
-        gather("gsm8k", Wanted(str(problems(tmp_path, PROBLEM))), "schema", None, 0, lambda rows, _: rows)
+        gather("gsm8k", Wanted(str(problems(tmp_path, PROBLEM))), Choice("schema"), lambda rows, _: rows)
 
 
 def test_an_import_made_twice_is_the_same_to_the_byte(tmp_path):
@@ -82,12 +85,54 @@ def test_an_import_made_twice_is_the_same_to_the_byte(tmp_path):
         assert (tmp_path / "one" / file).read_bytes() == (tmp_path / "two" / file).read_bytes()
 
 
+def logged(folder: Path, prompts: list[str]) -> Path:
+    rows = [
+        {"messages": [{"role": "user", "content": text}, {"role": "assistant", "content": "yes"}], "id": str(number)}
+        for number, text in enumerate(prompts)
+    ]
+    path = folder / "log.jsonl"
+    path.write_text("".join(json.dumps(row) + "\n" for row in rows))
+    return path
+
+
+def test_logged_cases_from_three_templates_are_three_clusters(tmp_path):
+    # D26
+    prompts = [filled.text for filled in families()["D26 logged support"]]
+    source = logged(tmp_path, [*prompts, "Do you ship to islands without a bridge?"])
+    found = imported("openai-log", source, grader={"kind": "exact", "value": "{{ answer }}"})
+    assert (len(found.cases), found.clusters, found.near_equal) == (37, 4, Joined(36, 3))
+    write_suite(found, tmp_path / "out")
+    assert "| near-equal prompts | 36 cases in 3 groups; each group is one cluster |" in (
+        tmp_path / "out/README.md"
+    ).read_text("utf-8")
+
+
+def test_near_equal_prompts_are_kept_apart_where_asked_for(tmp_path):
+    prompts = [filled.text for filled in families()["order status"]]
+    wanted = Wanted(str(logged(tmp_path, prompts)), grader={"kind": "exact", "value": "{{ answer }}"})
+    found = gather("openai-log", wanted, Choice("x", join_near_equal=False), lambda rows, _: rows)
+    assert (found.clusters, found.near_equal) == (36, None)
+
+
+def test_near_equal_prompts_join_clusters_of_the_source(tmp_path):
+    (tmp_path / "map.yaml").write_text(
+        'prompt: "{{ q }}"\ngrader: {kind: contains, value: x}\ncluster: "{{ doc }}"\nid: "{{ n }}"'
+    )
+    rows = [{"q": f"Where is order {n} of mine today?", "doc": f"d{n // 2}", "n": n} for n in range(4)]
+    rows += [{"q": "Who owns the shop on the corner of our street?", "doc": "d1", "n": 4}]
+    rows += [{"q": "When does the pool open in the morning in summer?", "doc": "d9", "n": 5}]
+    (tmp_path / "rows.json").write_text(json.dumps(rows))
+    found = cases(imported("dataset", tmp_path / "rows.json", mapping=tmp_path / "map.yaml"))
+    assert {found[str(n)].cluster for n in range(5)} == {"d0"}
+    assert found["5"].cluster == "d9"
+
+
 def test_clusters_that_share_a_prompt_become_one(tmp_path):
     squad = {"data": [{"paragraphs": [
         {"context": "A.", "qas": [{"id": "a", "question": "q?", "answers": [{"text": "A"}]},
                                   {"id": "b", "question": "r?", "answers": [{"text": "A"}]}]},
         {"context": "A.", "qas": [{"id": "c", "question": "q?", "answers": [{"text": "A"}]}]},
-        {"context": "B.", "qas": [{"id": "d", "question": "q?", "answers": [{"text": "B"}]}]},
+        {"context": "No word of it is the same.", "qas": [{"id": "d", "question": "q?", "answers": [{"text": "B"}]}]},
     ]}]}  # fmt: skip
     path = tmp_path / "x.en.json"
     path.write_text(json.dumps(squad))

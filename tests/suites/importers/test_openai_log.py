@@ -63,6 +63,15 @@ def test_a_text_answer_where_tools_were_offered_expects_no_call(tmp_path):
     row = {"id": "a", "request": request(tools=[TOOL]), "response": response("To whom?")}
     case = cases(imported("openai-log", log(tmp_path, row)))["a"]
     assert (fault(case, "Which address?"), fault(case, "send(n=1)")) == (None, "extra_call")
+    # D26: that there is no call says nothing of the text, so a judge may compare it with the logged one.
+    judge = case.graders[1]
+    assert (judge["kind"], judge["reference"], judge.get("required", False)) == ("judge", "To whom?", False)
+
+
+def test_a_logged_text_too_long_for_a_judge_leaves_no_call_alone(tmp_path):
+    row = {"id": "a", "request": request(tools=[TOOL]), "response": response("word " * 2_001)}
+    case = cases(imported("openai-log", log(tmp_path, row)))["a"]
+    assert [grader["kind"] for grader in case.graders] == ["tool_call"]
 
 
 def test_a_schema_is_expected_and_told_in_the_system_text(tmp_path):
