@@ -1,0 +1,137 @@
+"""The letters of a text by script, and what of a text is in no language: code, addresses, names in Latin letters."""
+
+from __future__ import annotations
+
+import unicodedata
+from collections import Counter
+from functools import lru_cache
+
+import regex
+
+from qeval.grading._languages import known_scripts
+
+LONGEST_READ = 6_000
+"""Characters of an answer that are read: more say nothing new about its language."""
+_WIDE = frozenset({"Han", "Hiragana", "Katakana", "Hangul"})
+_WORTH = 3
+"""A character of these scripts says about as much as three letters of an alphabet."""
+_WORD = regex.compile(r"[\p{L}\p{M}]+")
+_LETTER = {script: regex.compile(rf"\p{{{script}}}") for script in known_scripts()}
+_NOT_PROSE = regex.compile(
+    r"```.*?(?:```|\Z)|`[^`\n]*`|\$\$.*?\$\$|\$[^$\n]{1,200}\$(?!\d)|\\[A-Za-z]+|https?://\S+|www\.\S+"
+    r"|[\w.+-]{1,64}+@[\w.-]+|<[^<>\n]{1,80}>",
+    regex.DOTALL,
+)
+_QUOTED = regex.compile(
+    r"\"[^\"\n]{1,400}\"|“[^”\n]{1,400}”|«[^»\n]{1,400}»|»[^«\n]{1,400}«|„[^“”\n]{1,400}[“”]|「[^」\n]{1,400}」"
+    r"|『[^』\n]{1,400}』|《[^》\n]{1,400}》"
+)
+_LATIN_RUN = regex.compile(r"\p{Latin}(?:[^\p{L}\n]|\p{Latin})*")
+_LATIN_WORD = regex.compile(r"(?<![\p{L}\p{M}\p{N}])\p{Latin}[\p{Latin}\p{M}]+")
+_IN_NAMES = frozenset(
+    "of the and for in on at to by an de del la le les du des da do dos das di von van der den y et".split()
+)
+_LEAST_PROSE = 3
+"""Latin words in small letters, one after another, that make a stretch of Latin letters prose instead of a name."""
+
+
+def prose(text: str) -> str:
+    """Return the text in NFKC without code, formulas, addresses and tags, which are in no language.
+
+    >>> prose("Es heißt `x = 1`, siehe https://example.org")
+    'Es heißt  , siehe  '
+    """
+    return unicodedata.normalize("NFKC", _NOT_PROSE.sub(" ", text[: 4 * LONGEST_READ])[:LONGEST_READ])
+
+
+def without_quotations(text: str, scripts: frozenset[str]) -> tuple[str, int]:
+    """Return a text without what it quotes, and how many letters of other scripts were quoted.
+
+    Quotations in the scripts asked for are left where they are more than half of the text, for then they are the
+    answer itself.
+
+    >>> without_quotations("「ありがとう」は英語で「Thank you」です", frozenset({"Hiragana", "Han"}))
+    ('「ありがとう」は英語で です', 8)
+    """
+    of_others = own = 0
+    for passage in _QUOTED.findall(text):
+        counts = count_letters(passage)
+        in_own = sum(counts[script] for script in scripts)
+        if 2 * in_own >= counts.total():
+            own += counts.total()
+        else:
+            of_others += counts.total()
+    keep_own = 2 * own > count_letters(text).total() - of_others
+
+    def kept(found: regex.Match[str]) -> str:
+        counts = count_letters(found[0])
+        is_own = 2 * sum(counts[script] for script in scripts) >= counts.total()
+        return found[0] if is_own and keep_own else " "
+
+    return _QUOTED.sub(kept, text), of_others
+
+
+@lru_cache(maxsize=8192)
+def script_of(character: str) -> str | None:
+    """Return the Unicode name of a letter's script; None for other characters and scripts unknown here."""
+    return next((script for script, letter in _LETTER.items() if letter.match(character)), None)
+
+
+def count_letters(text: str) -> Counter[str]:
+    """Return how many letters of each script a text has, a Chinese, Japanese or Korean character counting as three.
+
+    Single letters of an alphabet are mostly variables and labels, so they do not count.
+
+    >>> count_letters("für x und 東京")
+    Counter({'Latin': 6, 'Han': 6})
+    """
+    counts: Counter[str] = Counter()
+    words = (word for word in _WORD.findall(text) if len(word) > 1 or script_of(word) in _WIDE)
+    for character, n in Counter("".join(words)).items():
+        script = script_of(character)
+        if script is not None:
+            counts[script] += n * (_WORTH if script in _WIDE else 1)
+    return counts
+
+
+def count_words(text: str) -> int:
+    """Return the number of words: stretches of letters."""
+    return len(_WORD.findall(text))
+
+
+def only(text: str, scripts: frozenset[str]) -> str:
+    """Return a text with the letters of other scripts blanked out."""
+    return "".join(c if not c.isalpha() or script_of(c) in scripts else " " for c in text)
+
+
+def without_names(text: str) -> tuple[str, int]:
+    """Return a text without its names and terms in Latin letters, and how many letters these had.
+
+    For text in another script. A stretch of Latin letters is a name or a term unless at least three of its words,
+    besides the small words within names, begin with a small letter.
+
+    >>> without_names("映画祭は Sundance Film Festival です")
+    ('映画祭は  です', 20)
+    """
+    taken = 0
+
+    def name_or_prose(found: regex.Match[str]) -> str:
+        nonlocal taken
+        words = _LATIN_WORD.findall(found[0])
+        if sum(word.islower() and word not in _IN_NAMES for word in words) >= _LEAST_PROSE:
+            return found[0]
+        taken += count_letters(found[0]).total()
+        return " "
+
+    return _LATIN_RUN.sub(name_or_prose, text), taken
+
+
+def is_prose(text: str, least_words: int = 3) -> bool:
+    """Return whether a text reads like sentences: a third of its words begin with a small letter, or all are capitals.
+
+    Lists of names and titles do not. In scripts without capitals every text of a few words does.
+    """
+    words = _WORD.findall(text)
+    if len(words) < least_words:
+        return False
+    return 3 * sum(not word[0].isupper() for word in words) >= len(words) or text.isupper()
