@@ -2,19 +2,22 @@
 
 from __future__ import annotations
 
-from decimal import Context, Decimal, DecimalException, localcontext
+from decimal import Decimal
+from fractions import Fraction
 from typing import Literal
 
 from pydantic import Field, field_validator
 
 from qeval.grading._grades import failed, fault_of, no_text, passed
+from qeval.grading._number_markup import boxed
 from qeval.grading._numbers import LONGEST_READ, Number, read_numbers
 from qeval.grading.base import Answer, Question
 from qeval.outcome import Grade
 from qeval.strict import Strict
 
 METRIC = "number"
-_WIDE = Context(prec=400)
+_LONGEST = 100_000
+"""Digits of the longest number that a tolerance is applied to."""
 
 
 class Options(Strict):
@@ -47,7 +50,8 @@ def grade(options: Options, answer: Answer, question: Question) -> tuple[Grade, 
     if (empty := no_text(METRIC, answer)) is not None:
         return (empty,)
     part = answer.text[-LONGEST_READ:] if options.which == "last" else answer.text[:LONGEST_READ]
-    numbers = read_numbers(part, question.language)
+    numbers = _in_box(part, question.language) if options.which == "last" else []
+    numbers = numbers or read_numbers(part, question.language)
     if not numbers:
         return (failed(METRIC, fault_of(answer, "no_number"), "there is no number in the answer"),)
     expected = options.expected
@@ -61,23 +65,30 @@ def grade(options: Options, answer: Answer, question: Question) -> tuple[Grade, 
     return (failed(METRIC, fault_of(answer, "wrong_number"), reason),)
 
 
-def equal(got: Decimal, expected: Decimal, tolerance: float = 0) -> bool:
-    """Return whether two numbers differ by no more than the tolerance.
+def _in_box(text: str, language: str | None) -> list[Number]:
+    """Return the numbers of the last LaTeX box, which marks a final answer whatever follows it."""
+    content = boxed(text)
+    return read_numbers(content, language) if content is not None else []
+
+
+def equal(got: Decimal | Fraction, expected: Decimal | Fraction, tolerance: float = 0) -> bool:
+    """Return whether two numbers differ by no more than the tolerance; nothing is rounded.
 
     >>> equal(Decimal("29.00"), Decimal(29)), equal(Decimal("3.15"), Decimal("3.14"), 0.01)
     (True, True)
     """
     if got == expected:
         return True
-    if not tolerance:
+    if not tolerance or _huge(got) or _huge(expected):
         return False
-    try:
-        with localcontext(_WIDE):
-            return abs(got - expected) <= Decimal(str(tolerance))
-    except DecimalException:
-        return False
+    return abs(Fraction(got) - Fraction(expected)) <= Fraction(str(tolerance))
 
 
-def _short(value: Decimal) -> str:
+def _huge(value: Decimal | Fraction) -> bool:
+    """Return whether a number is so large, or so exact, that writing it out as a fraction would take seconds."""
+    return isinstance(value, Decimal) and max(abs(value.adjusted()), -int(value.as_tuple().exponent)) > _LONGEST
+
+
+def _short(value: Decimal | Fraction) -> str:
     text = str(value)
     return text if len(text) <= 40 else f"{text[:20]}... ({len(text)} characters)"
