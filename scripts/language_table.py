@@ -23,7 +23,7 @@ from qeval.grading._languages import known_languages
 from qeval.grading.base import find_grader
 from qeval.jsonl import read_text, write_atomic
 from qeval.outcome import Grade
-from scripts.grading_table import DOC, END, put
+from scripts.grading_table import DOC, put
 from tests.grading.case_files import SHARED
 from tests.grading.public_texts import Text, labelled_answers, texts
 
@@ -77,7 +77,7 @@ def count(data: Path) -> dict[str, Counts]:
 
 def table(counts: dict[str, Counts]) -> Iterator[str]:
     """Yield the lines of the table, a language a line."""
-    yield "| language | texts | too short | false fails | false passes as an unrelated language | as a relative | most often |"
+    yield "| language | texts | too short | false fails | false passes: unrelated | relatives | most often |"
     yield "|---|---|---|---|---|---|---|"
     for language, each in sorted(counts.items()):
         most = ", ".join(f"{name} {n}" for name, n in each.passed_as.most_common(3) if n)

@@ -12,19 +12,23 @@ _DEEPEST = 12
 """Levels of LaTeX commands within each other that are read."""
 
 _SUPERSCRIPTS = str.maketrans("⁺⁻⁰¹²³⁴⁵⁶⁷⁸⁹", "+-0123456789")
+_NOTE = regex.compile(r"(?<=\p{Nd}{4})[⁰¹²³⁴⁵⁶⁷⁸⁹]+")
+"""After a year or another long number small digits are the number of a footnote."""
 _SUPERSCRIPT = regex.compile("[⁺⁻]?[⁰¹²³⁴⁵⁶⁷⁸⁹]+")
 _ONE_CHARACTER = regex.compile("(?P<whole>(?<=\\p{Nd}) ?)?(?P<fraction>[¼½¾⅐-⅞↉])")
 _HTML_POWER = regex.compile(r"<sup>\s*([-+−]?\d{1,12})\s*</sup>", regex.IGNORECASE)
 _HTML_TAG = regex.compile(r"</?su[bp]>", regex.IGNORECASE)
 _BRACED_MARK = regex.compile(r"\{([.,])\}")
 _ESCAPED = regex.compile(r"\\([,;:!$%# ])")
-_TIMES = regex.compile(r"\\(?:times|cdot)(?!\p{L})|·(?=[ ]?10[ ]?\^)")
+_TIMES = regex.compile(r"\\(?:times|cdot)(?!\p{L})")
 _FRACTION = regex.compile(r"\\[dtc]?frac\s*+(?:\{([^{}]*+)\}|(\d))\s*+(?:\{([^{}]*+)\}|(\d))")
 _SIMPLE = regex.compile(r"[ ]*(?P<sign>[-−]?)[ ]*(?P<digits>[\d.,٫٬'’]+)[ ]*")
 _ARGUMENT = regex.compile(r"\\(?![dtc]?frac)\p{Latin}++\*?\{([^{}]*+)\}")
 _COMMAND = regex.compile(r"\\\p{Latin}++")
 _SUBSCRIPT = regex.compile(r"_\{[^{}]*+\}")
-_POWER = regex.compile(r"[ ]?(?:\^|(?<=\d)\*\*(?=[-−(]?\d))[ ]?(?:\{[ ]*([-+−]?\d+)[ ]*\}|\([ ]*([-+−]?\d+)[ ]*\)|([-+−]?\d+))")
+_POWER = regex.compile(
+    r"[ ]?(?:\^|(?<=\d)\*\*(?=[-−(]?\d))[ ]?(?:\{[ ]*([-+−]?\d+)[ ]*\}|\([ ]*([-+−]?\d+)[ ]*\)|([-+−]?\d+))"
+)
 _POWER_OF_NO_NUMBER = regex.compile(r"(?<=[^\d\s]|^)[ ]?\^[-+−]?\d+")
 _BOX = regex.compile(r"\\(?:boxed|fbox)\s*\{")
 
@@ -38,6 +42,7 @@ def plain_numbers(text: str) -> str:
     ('$10^3$, 2 1⁄2, 5 cm', ['3⁄4', 'of', '42', 'cm'])
     """
     plain = _ONE_CHARACTER.sub(_spelt_out, text)
+    plain = _NOTE.sub("", plain)
     plain = _SUPERSCRIPT.sub(lambda found: f"^{found[0].translate(_SUPERSCRIPTS)}", plain)
     plain = _HTML_TAG.sub(" ", _HTML_POWER.sub(r"^\1", plain))
     if "\\" in plain:

@@ -18,7 +18,8 @@ LONGEST_POWER = 10
 """Characters of an exponent that are read, its sign included."""
 _LONGEST_RESULT = 10_000
 """Digits of the longest power that is worked out."""
-_TIMES = regex.compile("[ ]?[×x·*][ ]?")
+_THOUSAND = 3
+_TIMES = regex.compile("[ \u2009]*[×x·*][ \u2009]*")
 _BLANK = regex.compile("[ \u00a0\u202f\u2009]?")
 _BLANKS = regex.compile("[ \u00a0\u202f\u2009]+")
 _SLASH = regex.compile("[ ]?/[ ]?")
@@ -139,7 +140,7 @@ def _as_mixed(between: str, left: Part, right: Part) -> Part | None:
     whole = not left.fraction and left.value == left.value // 1 if _size(left.value) < 400 else False
     if not proper or not whole or _BLANK.fullmatch(between) is None:
         return None
-    return replace(left, value=Fraction(left.value) + right.value, end=right.end, bare=False)
+    return replace(left, value=Fraction(left.value) + Fraction(right.value), end=right.end, bare=False)
 
 
 def _with_words(text: str, part: Part, language: str | None) -> Part:
@@ -153,12 +154,12 @@ def _with_words(text: str, part: Part, language: str | None) -> Part:
 
 
 def _as_sum(between: str, left: Part, right: Part) -> Part | None:
-    """2 million 300 thousand."""
-    if not right.size < left.size or not right.size or _BLANKS.fullmatch(between) is None or right.negative:
+    """2 million 300 thousand; 12 thousand 500."""
+    smaller = 0 < right.size < left.size or (left.size == _THOUSAND and right.bare and 100 <= right.value < 1000)
+    if not smaller or _BLANKS.fullmatch(between) is None or right.negative or right.value >= Decimal(10) ** left.size:
         return None
-    if right.value >= Decimal(10) ** left.size:
-        return None
-    return replace(left, value=Fraction(left.value) + Fraction(right.value), end=right.end, size=right.size)
+    value = Fraction(left.value) + Fraction(right.value)
+    return replace(left, value=value, end=right.end, size=right.size, percent=right.percent)
 
 
 def scaled(value: Decimal | Fraction, power: int) -> Decimal | Fraction:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import unicodedata
-from functools import lru_cache
+from functools import cache, lru_cache
 from pathlib import Path
 from typing import NamedTuple
 
@@ -69,9 +69,14 @@ def percent_after(text: str, end: int, language: str | None) -> bool:
     return _patterns(base_language(language)).percent.match(text, end) is not None
 
 
+@cache
+def _words() -> _Words:
+    return load_yaml(_Words, Path(__file__).parent / "number_words.yaml")
+
+
 @lru_cache(maxsize=64)
 def _patterns(language: str | None) -> _Patterns:
-    words = load_yaml(_Words, Path(__file__).parent / "number_words.yaml")
+    words = _words()
     asked = (language or "en", "en", "any")
     sizes: dict[str, int] = {}
     for name in asked:

@@ -38,7 +38,7 @@ _HARD_MARKS = "\u066b\u066c"
 _NUMBER = regex.compile(
     rf"(?<![\p{{Latin}}\p{{Greek}}\p{{Cyrillic}}_\d])(?<!\p{{Lu}}[-‐‑])(?<!\d[.,'])"
     rf"(?P<sign>(?<![\p{{L}}\p{{N}})\]%])[-+−–﹣－](?=[$€£¥₹₩₽₺฿₫\d.])|(?<=[=:(≈][ ]?)[-−–][ ]?(?=\d))?"
-    rf"(?P<body>\d+(?:[.,'’·٫٬{_SPACES} ]\d+)*|(?<!\d)[.,]\d+)"
+    rf"(?P<body>\d+(?:(?:[.,'’٫٬]|·(?!10\^))\d+|[{_SPACES} ]\d{{3}}(?!\d))*|(?<!\d)[.,]\d+)"
     rf"(?P<exponent>[eE][-+−]?\d++(?!\p{{L}}))?",
     regex.VERSION1,
 )
@@ -61,8 +61,8 @@ class Number(NamedTuple):
 def read_numbers(text: str, language: str | None = None) -> list[Number]:
     """Return the numbers of a text in order.
 
-    Digits glued to letters of an alphabet before them (`H2O`, `GPT-4`) are names, not numbers. A fraction, a power, and a
-    number with its word of size are one number.
+    Digits glued to letters of an alphabet before them (`H2O`, `GPT-4`) are names, not numbers. A fraction, a power, and
+    a number with its word of size are one number.
 
     >>> [str(n.value) for n in read_numbers("rows 4 9, x = −4, ١٨ and $2,125.50.")]
     ['4', '9', '-4', '18', '2125.50']

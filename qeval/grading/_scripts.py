@@ -29,7 +29,7 @@ _QUOTED = regex.compile(
 _LATIN_RUN = regex.compile(r"\p{Latin}(?:[^\p{L}\n]|\p{Latin})*")
 _LATIN_WORD = regex.compile(r"(?<![\p{L}\p{M}\p{N}])\p{Latin}[\p{Latin}\p{M}]+")
 _IN_NAMES = frozenset(
-    "of the and for in on at to by an de del la le les du des da do dos das di von van der den y et".split()
+    regex.split(" ", "of the and for in on at to by an de del la le les du des da do dos das di von van der den y et")
 )
 _LEAST_PROSE = 3
 """Latin words in small letters, one after another, that make a stretch of Latin letters prose instead of a name."""
@@ -51,7 +51,7 @@ def without_quotations(text: str, scripts: frozenset[str]) -> tuple[str, int]:
     answer itself.
 
     >>> without_quotations("「ありがとう」は英語で「Thank you」です", frozenset({"Hiragana", "Han"}))
-    ('「ありがとう」は英語で です', 8)
+    (' は英語で です', 8)
     """
     of_others = own = 0
     for passage in _QUOTED.findall(text):
@@ -73,7 +73,7 @@ def without_quotations(text: str, scripts: frozenset[str]) -> tuple[str, int]:
 
 @lru_cache(maxsize=8192)
 def script_of(character: str) -> str | None:
-    """Return the Unicode name of a letter's script; None for other characters and scripts unknown here."""
+    """Return the Unicode name of a letter's or mark's script; None for other characters and scripts unknown here."""
     return next((script for script, letter in _LETTER.items() if letter.match(character)), None)
 
 
@@ -100,8 +100,8 @@ def count_words(text: str) -> int:
 
 
 def only(text: str, scripts: frozenset[str]) -> str:
-    """Return a text with the letters of other scripts blanked out."""
-    return "".join(c if not c.isalpha() or script_of(c) in scripts else " " for c in text)
+    """Return a text with the letters and marks of other scripts blanked out."""
+    return "".join(c if script_of(c) in scripts or not (c.isalpha() or script_of(c)) else " " for c in text)
 
 
 def without_names(text: str) -> tuple[str, int]:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import unicodedata
-from functools import lru_cache
+from functools import cache, lru_cache
 from pathlib import Path
 from typing import NamedTuple
 
@@ -14,10 +14,8 @@ from qeval.strict import Strict, load_yaml
 _LETTERS = regex.compile(r"[\p{L}\p{M}]+")
 _KATAKANA = {code: code - 0x60 for code in [*range(0x30A1, 0x30F7), 0x30FD, 0x30FE]}
 """Katakana to hiragana."""
-_MARKS = regex.compile(
-    "[[\\p{Thai}\\p{Lao}\\p{Khmer}\\p{Myanmar}]&&\\p{Mn}--[\u17d2\u1039]]{2,}", regex.VERSION1
-)
-"""Marks over and under one letter, whose order in the text cannot be seen; not the two that make the next letter small."""
+_MARKS = regex.compile("[[\\p{Thai}\\p{Lao}\\p{Khmer}\\p{Myanmar}]&&\\p{Mn}--[\u17d2\u1039]]{2,}", regex.VERSION1)
+"""Marks over and under one letter, whose order cannot be seen; not the two that make the next letter small."""
 
 
 class _Table(Strict):
@@ -65,8 +63,8 @@ def alike(one: str, other: str, language: str | None) -> bool:
     >>> alike("ребенок", "ребёнок", "ru"), alike("إعلام", "أعلام", "ar"), alike("اعلام", "أعلام", "ar")
     (True, False, True)
     """
-    if one == other:
-        return True
+    if one == other or not _rules(language).plain:
+        return one == other
     left, right = units(one, language), units(other, language)
     if len(left) != len(right):
         return False
@@ -123,9 +121,14 @@ def units(text: str, language: str | None) -> list[Unit]:
     return done
 
 
+@cache
+def _table() -> _Table:
+    return load_yaml(_Table, Path(__file__).parent / "spelling.yaml")
+
+
 @lru_cache(maxsize=64)
 def _rules(language: str | None) -> _Rules:
-    table = load_yaml(_Table, Path(__file__).parent / "spelling.yaml")
+    table = _table()
     names = table.unnamed.split() if language is None else [language]
     same = {_nfc(a): _nfc(b) for name in ("any", *names) for a, b in table.same.get(name, {}).items()}
     plain = {

@@ -13,7 +13,7 @@ from functools import lru_cache
 
 import regex
 
-from qeval.grading._spelling import alike, is_kept_apart, pattern, unified
+from qeval.grading._spelling import is_kept_apart, pattern, unified
 
 _INVISIBLE = regex.compile(r"\p{Default_Ignorable_Code_Point}")
 """Marks of direction and zero width, joiners, soft hyphens, variation selectors, fillers."""
@@ -26,12 +26,14 @@ _PERCENT = regex.compile(r"(?<=\d)\s+%")
 _SPACELESS = frozenset({"zh", "ja", "th", "lo", "km", "my"})
 _SPACELESS_SCRIPT = r"\p{Han}\p{Hiragana}\p{Katakana}\p{Thai}\p{Lao}\p{Khmer}\p{Myanmar}"
 _ALPHABETS = ("Latin", "Greek", "Cyrillic")
-_OF_ALPHABET = {script: regex.compile(rf"[\p{{{script}}}]") for script in (*_ALPHABETS, "Arabic", "Hebrew", "Devanagari",
-    "Bengali", "Tamil", "Telugu", "Armenian", "Georgian")}  # fmt: skip
+_BLANKS_BETWEEN = (
+    *_ALPHABETS, "Arabic", "Hebrew", "Devanagari", "Bengali", "Tamil", "Telugu", "Armenian", "Georgian",
+)  # fmt: skip
 """Scripts that write blanks between words."""
+_OF_SCRIPT = {script: regex.compile(rf"\p{{{script}}}") for script in _BLANKS_BETWEEN}
 _SHORT = 3
-_DASH_OF_A_NUMBER = regex.compile(r"(?<![\p{L}\p{N})\]%]\s*)[–—](?=[.]?\d)")
-_DASH = regex.compile(r"(?<=\S\s*)[–—‒―](?=\s*\S)")
+_DASH_OF_A_NUMBER = regex.compile(r"[–—](?<![\p{L}\p{N})\]%]\s?[–—])(?=[.]?\d)")
+_DASH = regex.compile(r"[–—‒―](?<=\S\s?[–—‒―])(?=\s?\S)")
 _SUPERSCRIPT = regex.compile(r"(?<=\p{Nd})[⁺⁻]?[⁰¹²³⁴⁵⁶⁷⁸⁹]+")
 _VULGAR_AFTER_DIGIT = regex.compile(r"(?<=\p{Nd}) ?(?=[¼½¾⅐-⅞↉])")
 _TOKEN = regex.compile(rf"[{_SPACELESS_SCRIPT}]|[^\W{_SPACELESS_SCRIPT}]+", regex.VERSION1)
@@ -161,15 +163,6 @@ def tokens(text: str, language: str | None = None) -> list[str]:
     return _TOKEN.findall(fold(text, language))
 
 
-def same_answer(one: str, other: str, language: str | None = None) -> bool:
-    """Return whether two whole answers are the same: in their form, and in the spelling of the language.
-
-    >>> same_answer("The ребёнок.", "ребенок", "ru"), same_answer("année", "annee", "fr")
-    (False, False)
-    """
-    return alike(answer_form(one, language), answer_form(other, language), base_language(language))
-
-
 def holds(folded_text: str, value: str, language: str | None = None) -> bool:
     """Return whether a folded text holds a value.
 
@@ -185,29 +178,27 @@ def holds(folded_text: str, value: str, language: str | None = None) -> bool:
 
 
 def edges(word: str) -> tuple[str, str]:
-    """Return what must not stand before and after a word for it to stand alone: letters of the same script.
+    """Return patterns for what is before and after a word that stands alone: no letter of its own script.
 
-    Scripts without blanks have no such edges: beside another script, or in one without blanks, a word is found as it is.
+    In a script without blanks there is nothing to look for: a word is found wherever it is written.
 
-    >>> edges("no"), edges("万")
-    (('(?<!\\\\p{Latin}\\\\p{M}*+)', '(?![\\\\p{Latin}\\\\p{M}])'), ('', ''))
+    >>> [bool(regex.search("no".join(edges("no")), text)) for text in ("no", "know", "答案是no。")]
+    [True, False, True]
     """
-    first, last = _alphabet_of(word[0]), _alphabet_of(word[-1])
+    first, last = _blanks_between(word[0]), _blanks_between(word[-1])
     before = rf"(?<!\p{{{first}}}\p{{M}}*+)" if first else ""
     return before, rf"(?![\p{{{last}}}\p{{M}}])" if last else ""
 
 
-def _alphabet_of(character: str) -> str | None:
-    if unicodedata.category(character).startswith("M"):
-        return next((script for script in _OF_ALPHABET if regex.match(rf"\p{{scx={script}}}", character)), None)
-    return next((script for script, letter in _OF_ALPHABET.items() if letter.match(character)), None)
+def _blanks_between(letter: str) -> str | None:
+    return next((script for script, pattern in _OF_SCRIPT.items() if pattern.match(letter)), None)
 
 
 @lru_cache(maxsize=1024)
 def _finder(value: str, language: str | None) -> regex.Pattern[str]:
     wanted = trim(fold(value, language))
     before = after = ""
-    if len(wanted) <= _SHORT and all(_alphabet_of(letter) in _ALPHABETS for letter in wanted if not letter.isdigit()):
+    if len(wanted) <= _SHORT and all(c.isdigit() or _blanks_between(c) in _ALPHABETS for c in wanted):
         before, after = edges(wanted)
     if wanted[0].isdigit():
         before = r"(?<!\d)(?<!\d[.,'])(?<!(?:^|[^\w])-)"

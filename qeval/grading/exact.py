@@ -6,8 +6,8 @@ from collections import Counter
 from typing import Literal
 
 from qeval.grading._grades import failed, fault_of, no_text, passed, shown
-from qeval.grading._spelling import plain_form
-from qeval.grading._text import answer_form, base_language, same_answer, tokens
+from qeval.grading._spelling import alike, plain_form
+from qeval.grading._text import answer_form, base_language, tokens
 from qeval.grading._values import Wanted
 from qeval.grading.base import Answer, Question
 from qeval.outcome import Grade
@@ -31,7 +31,8 @@ def grade(options: Options, answer: Answer, question: Question) -> tuple[Grade, 
         found = answer.text.strip() in {value.strip() for value in options.wanted}
         score = float(found)
     else:
-        found = any(same_answer(answer.text, value, language) for value in options.wanted)
+        form = answer_form(answer.text, language)
+        found = any(alike(form, answer_form(value, language), base_language(language)) for value in options.wanted)
         score = 1.0 if found else max(token_f1(answer.text, value, language) for value in options.wanted)
     if found:
         return (passed(METRIC, score=1.0),)
