@@ -19,7 +19,8 @@ from scipy.stats import binomtest
 sys.path.insert(0, str(Path(__file__).parents[1]))
 
 from qeval.grading import Answer, Question, check_grader
-from qeval.grading._languages import known_languages
+from qeval.grading._languages import known_languages, target
+from qeval.grading._scripts import count_letters
 from qeval.grading.base import find_grader
 from qeval.jsonl import read_text, write_atomic
 from qeval.outcome import Grade
@@ -52,6 +53,11 @@ def graded(language: str, text: str) -> Grade:
     return find_grader(kind).grade(options, Answer(text), Question(language))[0]
 
 
+def is_written_in(text: str, language: str) -> bool:
+    """Return whether a text has any letter of its language's script: some gold answers are names in Latin letters."""
+    return any(count_letters(text)[script] for script in target(language).scripts)
+
+
 def related(one: str, other: str) -> bool:
     """Return whether two languages are counted as relatives."""
     return any({one, other} <= set(group.split()) for group in RELATED)
@@ -64,7 +70,7 @@ def count(data: Path) -> dict[str, Counts]:
     for _, language, text in [*texts(data), *own]:
         each = counts.setdefault(language, Counts())
         grade = graded(language, text)
-        if grade.status == "ungraded" or (grade.status == "pass" and grade.score is None):
+        if grade.score is None or not is_written_in(text, language):
             each.short += 1
             continue
         each.fails.append(grade.status == "fail")
@@ -77,7 +83,7 @@ def count(data: Path) -> dict[str, Counts]:
 
 def table(counts: dict[str, Counts]) -> Iterator[str]:
     """Yield the lines of the table, a language a line."""
-    yield "| language | texts | too short | false fails | false passes: unrelated | relatives | most often |"
+    yield "| language | texts | not judged | false fails | false passes: unrelated | relatives | most often |"
     yield "|---|---|---|---|---|---|---|"
     for language, each in sorted(counts.items()):
         most = ", ".join(f"{name} {n}" for name, n in each.passed_as.most_common(3) if n)

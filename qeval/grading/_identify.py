@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections import Counter
-from functools import cache
+from functools import cache, lru_cache
 from typing import TYPE_CHECKING
 
 import regex
@@ -39,9 +39,7 @@ def other_language(text: str, target: Target, least_odds: float) -> str | None:
     """
     if target.language in {"ja", "zh"}:
         return _chinese_or_japanese(text, target.language)
-    likelihoods: Counter[str] = Counter()
-    for label, likelihood in _model().rank(text):
-        likelihoods[variety_of(label)] += likelihood
+    likelihoods = _likelihoods(text)
     own = max(likelihoods[name] for name in close_to(target.language))
     others = {name: n for name, n in likelihoods.items() if name not in close_to(target.language)}
     best = max(others, key=lambda name: others[name])
@@ -53,6 +51,15 @@ def other_language(text: str, target: Target, least_odds: float) -> str | None:
     # three bytes a letter.
     bytes_each = len(text.encode("utf-8", "replace")) / len(text)
     return best if math.log10(others[best] / own) * math.sqrt(bytes_each) >= least_odds else None
+
+
+@lru_cache(maxsize=256)
+def _likelihoods(text: str) -> Counter[str]:
+    """Return how likely each language is; kept for a while, since the answers of variants are mostly the same."""
+    likelihoods: Counter[str] = Counter()
+    for label, likelihood in _model().rank(text):
+        likelihoods[variety_of(label)] += likelihood
+    return likelihoods
 
 
 def close_language(text: str, target: Target) -> str | None:

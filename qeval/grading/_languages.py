@@ -18,6 +18,8 @@ class _Table(Strict):
     varieties: dict[str, str]
     subtags: dict[str, str]
     regions: dict[str, str]
+    english_in_sentences: str
+    within_names: str
     close: tuple[dict[str, str], ...]
 
 
@@ -69,7 +71,7 @@ def canonical(language: str) -> str:
 def target(tag: str) -> Target:
     """Return what a BCP 47 tag asks for; its script subtag, or a region that implies one, limits the scripts.
 
-    >>> target("sr-Latn").scripts == {"Latin"}, target("zh-TW").characters, target("bs").told == {"Latin"}
+    >>> target("sr-Latn").scripts == {"Latin"}, target("zh-TW").characters, target("bo").told == frozenset()
     (True, 'Hant', True)
 
     Raises:
@@ -84,9 +86,21 @@ def target(tag: str) -> Target:
     subtag = next((part.title() for part in rest if len(part) == 4 and part.isalpha()), region)
     characters = subtag if subtag in {"Hans", "Hant"} else None
     if subtag is None:
-        return Target(language, told | _scripts_of(language, _table().by_script_alone), told, None)
+        return Target(language, told or _scripts_of(language, _table().by_script_alone), told, None)
     wanted = frozenset(_table().subtags[subtag].split())
     return Target(language, wanted, wanted & told, characters)
+
+
+@cache
+def english_in_sentences() -> frozenset[str]:
+    """Return English words that are part of sentences, but hardly of names and technical terms."""
+    return frozenset(_table().english_in_sentences.split())
+
+
+@cache
+def within_names() -> frozenset[str]:
+    """Return small words within names in Latin letters."""
+    return frozenset(_table().within_names.split())
 
 
 def variety_of(label: str) -> str:

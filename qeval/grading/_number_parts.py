@@ -16,8 +16,8 @@ LARGEST_POWER = 999_999_999
 """Largest power of ten that a number may have; a larger one is read as this one."""
 LONGEST_POWER = 10
 """Characters of an exponent that are read, its sign included."""
-_LONGEST_RESULT = 10_000
-"""Digits of the longest power that is worked out."""
+_LONGEST_RESULT = 4_000
+"""Digits of the longest power that is worked out; Python prints no integer of more than 4,300."""
 _THOUSAND = 3
 _TIMES = regex.compile("[ \u2009]*[×x·*][ \u2009]*")
 _BLANK = regex.compile("[ \u00a0\u202f\u2009]?")

@@ -17,7 +17,7 @@ import regex
 from qeval.grading._han_numbers import numerals, with_units
 from qeval.grading._number_markup import plain_numbers
 from qeval.grading._number_parts import LARGEST_POWER, LONGEST_POWER, Part, combined
-from qeval.grading._text import ascii_digits, base_language, without_marks
+from qeval.grading._text import BLANK_GROUPS, ascii_digits, base_language, without_marks
 
 _COMMA_LANGUAGES = (
     "af az be bg bs ca cs da de el es et eu fi fo fr gl hr hu hy id is it ka kk ky lb lt lv mk nb nl nn no pl pt ro ru"
@@ -26,8 +26,6 @@ _COMMA_LANGUAGES = (
 _DECIMAL_COMMA = frozenset(_COMMA_LANGUAGES.split())
 _POINT_REGIONS = "es-mx es-us es-pr es-gt es-hn es-ni es-sv es-pa es-do es-pe de-ch de-li it-ch"
 _DECIMAL_POINT_REGIONS = frozenset(_POINT_REGIONS.split())
-_BLANK_LANGUAGES = "be bg ca cs es et fi fr hu hy it ka kk lt lv nb nn no pl pt ru sk sv uk"
-_BLANK_GROUPS = frozenset(_BLANK_LANGUAGES.split())
 _CODES = (
     "USD|EUR|GBP|JPY|CNY|RMB|INR|CHF|CAD|AUD|NZD|SEK|NOK|DKK|PLN|CZK|HUF|TRY|BRL|MXN|KRW|RUB|AED|SAR|EGP|BDT|THB"
     "|VND|IDR|US|CA|AU|Rs|Rp|RM|kr|Kr|Fr|Nr|No|R|S|A|C"
@@ -116,7 +114,7 @@ def _split_at_blanks(body: str, language: str | None) -> list[str]:
     """Join digit groups over blanks where the language (or a no-break blank) says so; else split there."""
     pieces = regex.split(rf"([{_SPACES} ])", body)
     parts = [pieces[0]]
-    soft = base_language(language) in _BLANK_GROUPS
+    soft = base_language(language) in BLANK_GROUPS
     for blank, piece in zip(pieces[1::2], pieces[2::2], strict=True):
         digits = regex.match(r"\d+", piece)
         opens = regex.fullmatch(r"[1-9]\d{0,2}|\d{1,3}(?:\d{3})+", parts[-1]) is not None

@@ -8,7 +8,7 @@ from functools import lru_cache
 
 import regex
 
-from qeval.grading._languages import known_scripts
+from qeval.grading._languages import english_in_sentences, known_scripts, within_names
 
 LONGEST_READ = 6_000
 """Characters of an answer that are read: more say nothing new about its language."""
@@ -28,11 +28,9 @@ _QUOTED = regex.compile(
 )
 _LATIN_RUN = regex.compile(r"\p{Latin}(?:[^\p{L}\n]|\p{Latin})*")
 _LATIN_WORD = regex.compile(r"(?<![\p{L}\p{M}\p{N}])\p{Latin}[\p{Latin}\p{M}]+")
-_IN_NAMES = frozenset(
-    regex.split(" ", "of the and for in on at to by an de del la le les du des da do dos das di von van der den y et")
-)
+_LIST_MARK = regex.compile("[,;/、]")
 _LEAST_PROSE = 3
-"""Latin words in small letters, one after another, that make a stretch of Latin letters prose instead of a name."""
+"""Latin words that make a sentence instead of a name or a term."""
 
 
 def prose(text: str) -> str:
@@ -107,23 +105,34 @@ def only(text: str, scripts: frozenset[str]) -> str:
 def without_names(text: str) -> tuple[str, int]:
     """Return a text without its names and terms in Latin letters, and how many letters these had.
 
-    For text in another script. A stretch of Latin letters is a name or a term unless at least three of its words,
-    besides the small words within names, begin with a small letter.
+    For text in another script. A stretch of Latin letters is a sentence where three of its words in a row, besides the
+    small words within names, begin with a small letter, or where it has three words, one of them such as "is" or "you".
 
-    >>> without_names("映画祭は Sundance Film Festival です")
-    ('映画祭は  です', 20)
+    >>> without_names("映画祭は Sundance Film Festival です"), without_names("The answer is 42. はい")[1]
+    (('映画祭は  です', 20), 0)
     """
     taken = 0
 
-    def name_or_prose(found: regex.Match[str]) -> str:
+    def name_or_sentence(found: regex.Match[str]) -> str:
         nonlocal taken
-        words = _LATIN_WORD.findall(found[0])
-        if sum(word.islower() and word not in _IN_NAMES for word in words) >= _LEAST_PROSE:
+        if _is_sentence(found[0]):
             return found[0]
         taken += count_letters(found[0]).total()
         return " "
 
-    return _LATIN_RUN.sub(name_or_prose, text), taken
+    return _LATIN_RUN.sub(name_or_sentence, text), taken
+
+
+def _is_sentence(run: str) -> bool:
+    """Return whether a stretch of Latin letters within another script is a sentence, not a name or a term."""
+    words = _LATIN_WORD.findall(run)
+    if len(words) >= _LEAST_PROSE and not english_in_sentences().isdisjoint(words):
+        return True
+    for item in _LIST_MARK.split(run):
+        small = [word for word in _LATIN_WORD.findall(item) if word.islower() and word not in within_names()]
+        if len(small) >= _LEAST_PROSE:
+            return True
+    return False
 
 
 def is_prose(text: str, least_words: int = 3) -> bool:

@@ -23,6 +23,9 @@ _POINTS = regex.compile("[\u064b-\u0655\u0670\u0591-\u05bd\u05bf\u05c1\u05c2\u05
 _DIGIT = regex.compile(r"[^\P{Nd}0-9]")
 _BLANKS = regex.compile(r"\s+")
 _PERCENT = regex.compile(r"(?<=\d)\s+%")
+_BLANK_LANGUAGES = "be bg ca cs es et fi fr hu hy it ka kk lt lv nb nn no pl pt ru sk sv uk"
+BLANK_GROUPS = frozenset(_BLANK_LANGUAGES.split())
+"""Languages that write a blank between groups of three digits."""
 _SPACELESS = frozenset({"zh", "ja", "th", "lo", "km", "my"})
 _SPACELESS_SCRIPT = r"\p{Han}\p{Hiragana}\p{Katakana}\p{Thai}\p{Lao}\p{Khmer}\p{Myanmar}"
 _ALPHABETS = ("Latin", "Greek", "Cyrillic")
@@ -74,6 +77,10 @@ def base_language(language: str | None) -> str | None:
     ('pt', None)
     """
     return language.replace("_", "-").split("-")[0].lower() if language else None
+
+
+_AFTER_A_GROUP = r"(?!\d{3}(?!\d)(?<=(?<!\d)\d{1,3} \d{3}))"
+_BEFORE_A_GROUP = r"(?! \d{3}(?!\d))"
 
 
 def ascii_digits(text: str) -> str:
@@ -200,9 +207,10 @@ def _finder(value: str, language: str | None) -> regex.Pattern[str]:
     before = after = ""
     if len(wanted) <= _SHORT and all(c.isdigit() or _blanks_between(c) in _ALPHABETS for c in wanted):
         before, after = edges(wanted)
+    groups = base_language(language) in BLANK_GROUPS
     if wanted[0].isdigit():
-        before = r"(?<!\d)(?<!\d[.,'])(?<!(?:^|[^\w])-)"
+        before = r"(?<!\d)(?<!\d[.,'^])(?<!(?:^|[^\w])-)" + (_AFTER_A_GROUP if groups else "")
     if wanted[-1].isdigit():
-        after = r"(?!\d)(?![.,']\d)(?!k(?!\p{L}))"
+        after = r"(?!\d)(?![.,'^]\d)(?!k(?!\p{L}))" + (_BEFORE_A_GROUP if groups else "")
     # A nukta makes another letter of the one before it.
     return regex.compile(before + pattern(wanted, base_language(language)) + after + "(?!\u093c)")

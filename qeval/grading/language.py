@@ -34,13 +34,13 @@ LEAST_WORD = 12
 LEAST_LETTERS = 20
 """Fewer letters than this are judged by their script alone."""
 STRETCH = 40
-"""Letters of a stretch that is judged on its own."""
+"""Letters of a stretch that is judged on its own; `LEAST_LETTERS` in an answer shorter than two of these."""
 _SET_ASIDE = 3
 """Letters of names and quotations in other scripts that one letter of the language's own excuses."""
 _ODDS = 1.5
 """Decadic logarithm: 30 times likelier than the language asked for."""
 _ODDS_SHORT = 2.0
-"""The same for an answer shorter than a stretch."""
+"""The same for a stretch of fewer than 40 letters."""
 _SENTENCE_END = regex.compile(r"\n+|(?<=[.!?。！？؟।۔])\s+(?=[\p{Lu}\p{Lo}])")
 
 
@@ -71,6 +71,8 @@ class _Reading(NamedTuple):
     """In the scripts of the language asked for."""
     foreign: Counter[str]
     """In another script or language, by its name."""
+    told: bool
+    """Whether any stretch was long enough, and more than names, so that its language can be told."""
 
 
 def grade(options: Options, answer: Answer, question: Question) -> tuple[Grade, ...]:
@@ -92,8 +94,8 @@ def grade(options: Options, answer: Answer, question: Question) -> tuple[Grade, 
     close = close_language(own, wanted) or other_characters(own, wanted)
     if close is not None:
         return (_wrong(answer, f"expected {options.lang}, but its words or characters are those of {close}", 0.0),)
-    if read.own < LEAST_LETTERS:
-        return (passed(METRIC, f"{read.own} letters, too few to tell the language; the script fits"),)
+    if not read.told:
+        return (passed(METRIC, f"{read.own} letters, too few or only names, to tell the language; the script fits"),)
     return (passed(METRIC, score=share),)
 
 
@@ -103,7 +105,8 @@ def _wrong(answer: Answer, reason: str, share: float | None = None) -> Grade:
 
 def _without_own(text: str, counts: Counter[str], options: Options, answer: Answer) -> Grade:
     """Grade an answer without a letter of the language's own script."""
-    n_letters = sum(script_of(character) is not None for character in text)
+    # A single letter of an alphabet counts here, since there is nothing else.
+    n_letters = max(counts.total(), sum(script_of(character) is not None for character in text))
     if n_letters < LEAST_WORD and count_words(text) < 2:
         return ungraded(METRIC, "too_short", f"{n_letters} letters, too few to tell the language", required=False)
     names = ", ".join(counts) or "another script"
@@ -121,32 +124,34 @@ def _read(text: str, wanted: Target) -> _Reading:
     excess = set_aside - _SET_ASIDE * own
     if excess > 0:
         foreign["names and quotations"] += excess
-    for stretch in _stretches(only(kept, wanted.scripts)):
-        other = _told_apart(stretch, wanted)
+    told = False
+    for stretch in _stretches(only(kept, wanted.scripts), STRETCH if own >= 2 * STRETCH else LEAST_LETTERS):
+        if not _can_be_told(stretch, wanted):
+            continue
+        told = True
+        n_letters = count_letters(stretch).total()
+        other = other_language(stretch, wanted, _ODDS if n_letters >= STRETCH else _ODDS_SHORT)
         if other is not None:
-            n = count_letters(stretch).total()
-            foreign[other] += n
-            own -= n
-    return _Reading(own, foreign)
+            foreign[other] += n_letters
+            own -= n_letters
+    return _Reading(own, foreign, told)
 
 
-def _told_apart(stretch: str, wanted: Target) -> str | None:
+def _can_be_told(stretch: str, wanted: Target) -> bool:
+    """Return whether the language of a stretch can be told: it is long enough, known to the model, and not just names."""
     counts = count_letters(stretch)
-    n_letters = counts.total()
-    if n_letters < LEAST_LETTERS or counts.most_common(1)[0][0] not in wanted.told:
-        return None
-    if wanted.language not in {"ja", "zh"} and not is_prose(stretch):
-        return None
-    return other_language(stretch, wanted, _ODDS if n_letters >= STRETCH else _ODDS_SHORT)
+    if counts.total() < LEAST_LETTERS or counts.most_common(1)[0][0] not in wanted.told:
+        return False
+    return wanted.language in {"ja", "zh"} or is_prose(stretch)
 
 
-def _stretches(text: str) -> list[str]:
-    """Return the text in lines and sentences, short ones joined to the next, each long enough to be judged."""
+def _stretches(text: str, least: int) -> list[str]:
+    """Return the text in lines and sentences, short ones joined to the next until they have so many letters."""
     stretches: list[str] = []
     waiting = ""
     for line in _SENTENCE_END.split(text):
         waiting = f"{waiting} {line}".strip()
-        if count_letters(waiting).total() >= STRETCH:
+        if count_letters(waiting).total() >= least:
             stretches.append(waiting)
             waiting = ""
     if waiting and stretches:

@@ -16,6 +16,7 @@ from qeval.outcome import Grade
 from qeval.strict import Strict
 
 METRIC = "number"
+_LONGEST_SHOWN = 40
 _LONGEST = 100_000
 """Digits of the longest number that a tolerance is applied to."""
 
@@ -79,16 +80,22 @@ def equal(got: Decimal | Fraction, expected: Decimal | Fraction, tolerance: floa
     """
     if got == expected:
         return True
-    if not tolerance or _huge(got) or _huge(expected):
+    if not tolerance or max(_power(got), _power(expected)) > _LONGEST:
         return False
-    return abs(Fraction(got) - Fraction(expected)) <= Fraction(str(tolerance))
+    return abs(_exact(got) - _exact(expected)) <= Fraction(str(tolerance))
 
 
-def _huge(value: Decimal | Fraction) -> bool:
-    """Return whether a number is so large, or so exact, that writing it out as a fraction would take seconds."""
-    return isinstance(value, Decimal) and max(abs(value.adjusted()), -int(value.as_tuple().exponent)) > _LONGEST
+def _power(value: Decimal | Fraction) -> int:
+    """Return about how many digits a number has before its point."""
+    return value.adjusted() if isinstance(value, Decimal) and value else 0
+
+
+def _exact(value: Decimal | Fraction) -> Fraction:
+    """Return a number as a fraction, one that is next to nothing as nothing: writing it out would take for ever."""
+    return Fraction(0) if _power(value) < -_LONGEST else Fraction(value)
 
 
 def _short(value: Decimal | Fraction) -> str:
-    text = str(value)
-    return text if len(text) <= 40 else f"{text[:20]}... ({len(text)} characters)"
+    spelt_out = isinstance(value, Decimal) and abs(_power(value)) <= _LONGEST_SHOWN
+    text = f"{value:f}" if spelt_out else str(value)
+    return text if len(text) <= _LONGEST_SHOWN else f"{text[:20]}... ({len(text)} characters)"
