@@ -87,10 +87,16 @@ def _as_power(between: str, left: Part, right: Part) -> Part | None:
 def _to_the(base: Decimal | Fraction, exponent: int) -> Decimal | Fraction:
     if not base:
         return Decimal(0 if exponent else 1)
-    length = len(base.as_tuple().digits) + abs(int(base.as_tuple().exponent)) if isinstance(base, Decimal) else 20
-    if length * abs(exponent) > _LONGEST_RESULT:
+    if _written_out(base) * abs(exponent) > _LONGEST_RESULT:
         return Decimal((0, (1,), LARGEST_POWER if exponent > 0 else -LARGEST_POWER))
     return Fraction(base) ** exponent
+
+
+def _written_out(value: Decimal | Fraction) -> int:
+    """Return about how many digits a number has when it is written out."""
+    if isinstance(value, Fraction):
+        return (value.numerator.bit_length() + value.denominator.bit_length()) // 3
+    return len(value.as_tuple().digits) + abs(int(value.as_tuple().exponent))
 
 
 def _as_times_power(between: str, left: Part, right: Part) -> Part | None:

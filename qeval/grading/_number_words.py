@@ -70,21 +70,22 @@ def percent_after(text: str, end: int, language: str | None) -> bool:
 
 
 @cache
-def _words() -> _Words:
+def words() -> _Words:
+    """Return the table of words."""
     return load_yaml(_Words, Path(__file__).parent / "number_words.yaml")
 
 
 @lru_cache(maxsize=64)
 def _patterns(language: str | None) -> _Patterns:
-    words = _words()
+    table = words()
     asked = (language or "en", "en", "any")
     sizes: dict[str, int] = {}
     for name in asked:
-        for power, names in words.sizes.get(name, {}).items():
+        for power, names in table.sizes.get(name, {}).items():
             for word in _split(names):
                 sizes.setdefault(word.lower(), power)
-    negative = [word for name in asked for word in _split(words.negative.get(name, ""))]
-    percent = [word for name in asked for word in _split(words.percent.get(name, ""))]
+    negative = [word for name in asked for word in _split(table.negative.get(name, ""))]
+    percent = [word for name in asked for word in _split(table.percent.get(name, ""))]
     return _Patterns(
         sizes,
         regex.compile(rf"(?:{_BLANK}|-(?=\p{{L}}))?(?P<word>{_any_of(sizes)})\.?", regex.IGNORECASE),

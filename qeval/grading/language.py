@@ -138,7 +138,7 @@ def _read(text: str, wanted: Target) -> _Reading:
 
 
 def _can_be_told(stretch: str, wanted: Target) -> bool:
-    """Return whether the language of a stretch can be told: it is long enough, known to the model, and not just names."""
+    """Return whether a stretch is long enough, and more than names, in a script in which the model knows the language."""
     counts = count_letters(stretch)
     if counts.total() < LEAST_LETTERS or counts.most_common(1)[0][0] not in wanted.told:
         return False
