@@ -36,6 +36,11 @@ RELATED = (
 """Languages that are counted as relatives of each other, by family and mutual understanding."""
 
 
+LONG = 40
+"""Letters from which a text counts for its language; shorter ones, mostly gold answers of a few words, are one row."""
+SHORT = "~ all languages, 20 to 39 letters"
+
+
 class Counts:
     """What is counted of one language's texts."""
 
@@ -64,11 +69,14 @@ def related(one: str, other: str) -> bool:
 
 
 def count(data: Path) -> dict[str, Counts]:
-    """Grade all texts in every language; labelled answers count where they are in the language asked for."""
+    """Grade all texts in every language, by language and by whether they are short.
+
+    Labelled answers count where they are in the language asked for.
+    """
     own = [Text("answers", row.language, row.text) for row in labelled_answers(data) if row.label == "own"]
     counts: dict[str, Counts] = {}
     for _, language, text in [*texts(data), *own]:
-        each = counts.setdefault(language, Counts())
+        each = counts.setdefault(SHORT if count_letters(text).total() < LONG else language, Counts())
         grade = graded(language, text)
         if grade.score is None or not is_written_in(text, language):
             each.short += 1
@@ -88,7 +96,7 @@ def table(counts: dict[str, Counts]) -> Iterator[str]:
     for language, each in sorted(counts.items()):
         most = ", ".join(f"{name} {n}" for name, n in each.passed_as.most_common(3) if n)
         cells = [rate(each.fails), rate(each.unrelated), rate(each.related), most or "–"]
-        yield f"| {language} | {len(each.fails):,} | {each.short} | {' | '.join(cells)} |"
+        yield f"| {language.strip('~ ')} | {len(each.fails):,} | {each.short} | {' | '.join(cells)} |"
     sums = [rate([x for c in counts.values() for x in getattr(c, name)]) for name in ("fails", "unrelated", "related")]
     n_texts, short = sum(len(c.fails) for c in counts.values()), sum(c.short for c in counts.values())
     yield f"| all | {n_texts:,} | {short} | {' | '.join(sums)} | |"

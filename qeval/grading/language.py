@@ -32,15 +32,15 @@ LEAST_SHARE = 0.75
 LEAST_WORD = 12
 """Letters from which one word in another script fails; a shorter one may be a name or a formula."""
 LEAST_LETTERS = 20
-"""Fewer letters than this are judged by their script alone."""
-STRETCH = 40
-"""Letters of a stretch that is judged on its own; `LEAST_LETTERS` in an answer shorter than two of these."""
+"""Letters from which a stretch is judged on its own; fewer are judged by their script alone."""
 _SET_ASIDE = 3
 """Letters of names and quotations in other scripts that one letter of the language's own excuses."""
 _ODDS = 1.5
 """Decadic logarithm: 30 times likelier than the language asked for."""
 _ODDS_SHORT = 2.0
-"""The same for a stretch of fewer than 40 letters."""
+"""The same for a short stretch: 100 times."""
+_SHORT = 40
+"""Letters below which a stretch is short."""
 _SENTENCE_END = regex.compile(r"\n+|(?<=[.!?。！？؟।۔])\s+(?=[\p{Lu}\p{Lo}])")
 
 
@@ -125,12 +125,12 @@ def _read(text: str, wanted: Target) -> _Reading:
     if excess > 0:
         foreign["names and quotations"] += excess
     told = False
-    for stretch in _stretches(only(kept, wanted.scripts), STRETCH if own >= 2 * STRETCH else LEAST_LETTERS):
+    for stretch in _stretches(only(kept, wanted.scripts)):
         if not _can_be_told(stretch, wanted):
             continue
         told = True
         n_letters = count_letters(stretch).total()
-        other = other_language(stretch, wanted, _ODDS if n_letters >= STRETCH else _ODDS_SHORT)
+        other = other_language(stretch, wanted, _ODDS if n_letters >= _SHORT else _ODDS_SHORT)
         if other is not None:
             foreign[other] += n_letters
             own -= n_letters
@@ -138,20 +138,20 @@ def _read(text: str, wanted: Target) -> _Reading:
 
 
 def _can_be_told(stretch: str, wanted: Target) -> bool:
-    """Return whether a stretch is long enough, and more than names, in a script in which the model knows the language."""
+    """Return whether a stretch is long enough, more than names, and in a script that the model knows."""
     counts = count_letters(stretch)
     if counts.total() < LEAST_LETTERS or counts.most_common(1)[0][0] not in wanted.told:
         return False
     return wanted.language in {"ja", "zh"} or is_prose(stretch)
 
 
-def _stretches(text: str, least: int) -> list[str]:
-    """Return the text in lines and sentences, short ones joined to the next until they have so many letters."""
+def _stretches(text: str) -> list[str]:
+    """Return the text in lines and sentences, short ones joined to the next until they have letters enough."""
     stretches: list[str] = []
     waiting = ""
     for line in _SENTENCE_END.split(text):
         waiting = f"{waiting} {line}".strip()
-        if count_letters(waiting).total() >= least:
+        if count_letters(waiting).total() >= LEAST_LETTERS:
             stretches.append(waiting)
             waiting = ""
     if waiting and stretches:
