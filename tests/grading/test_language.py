@@ -7,7 +7,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from qeval.grading import Answer, Question, check_grader
-from qeval.grading._identify import _model
+from qeval.grading._identify import _model, other_language
 from qeval.grading._languages import close_to, known_languages, target, telling_words, variety_of
 from qeval.grading._scripts import count_letters, prose, script_of, without_names
 from qeval.grading.base import find_grader
@@ -94,3 +94,9 @@ def test_what_is_in_no_language_does_not_count():
 def test_names_in_latin_letters_do_not_count(names: list[str]):
     text = "、".join(names)
     assert count_letters(without_names(f"これは{text}です")[0]).keys() == {"Hiragana"}
+
+
+@pytest.mark.parametrize("language", ["sr", "bs", "hr"])
+def test_twins_for_the_model_are_not_held_against_each_other(language: str):
+    for text in ("Danas je lijepo vrijeme i idemo u park s djecom.", "Danas je lepo vreme i idemo u park sa decom."):
+        assert other_language(text, target(language), 0.0) not in close_to(language)
