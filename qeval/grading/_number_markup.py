@@ -30,7 +30,7 @@ _POWER = regex.compile(
     r"[ ]?(?:\^|(?<=\d)\*\*(?=[-−(]?\d))[ ]?(?:\{[ ]*([-+−]?\d+)[ ]*\}|\([ ]*([-+−]?\d+)[ ]*\)|([-+−]?\d+))"
 )
 _POWER_OF_NO_NUMBER = regex.compile(r"(?<=[^\d\s]|^)[ ]?\^[-+−]?\d+")
-_BOX = regex.compile(r"\\(?:boxed|fbox)\s*\{")
+_BRACE = regex.compile(r"\\f?box(?:ed)?\s*+\{|[{}]")
 
 
 def plain_numbers(text: str) -> str:
@@ -59,13 +59,14 @@ def boxed(text: str) -> str | None:
     >>> boxed(r"\boxed{3} and so \boxed{\text{about } 42}. Step 2 was right."), boxed("42")
     ('\\text{about } 42', None)
     """
-    for start in reversed([found.end() for found in _BOX.finditer(text)]):
-        depth = 1
-        for position in range(start, len(text)):
-            depth += {"{": 1, "}": -1}.get(text[position], 0)
-            if not depth:
-                return text[start:position]
-    return None
+    content = None
+    opened: list[int | None] = []
+    for found in _BRACE.finditer(text):
+        if found[0] != "}":
+            opened.append(found.end() if len(found[0]) > 1 else None)
+        elif opened and (start := opened.pop()) is not None:
+            content = text[start : found.start()]
+    return content
 
 
 def _spelt_out(found: regex.Match[str]) -> str:

@@ -117,8 +117,8 @@ def test_a_tolerance_is_exact(number: Decimal, tolerance: Decimal):
 
 
 _FRAGMENTS = st.sampled_from(
-    ["\\frac", "\\frac{", "{", "}", "^", "^{", "**", "½", "⁻", "³", "\\boxed{", "\\text{", "\\", "/", "⁄", "×", "10", "7",
-     "0", ".", ",", " ", "-", "e", "e9", "million", "minus ", "k", "%", "M€", "<sup>", "</sup>", "万", "\n", "_{", "·"]
+    ["\\frac", "\\frac{", "{", "}", "^", "^{", "**", "½", "⁻", "³", "\\boxed{", "\\text{", "\\", "/", "⁄", "×", "10",
+     "7", "0", ".", ",", " ", "-", "e", "e9", "million", "minus ", "k", "%", "M€", "<sup>", "</sup>", "万", "\n", "_{", "·"]
 )  # fmt: skip
 
 
