@@ -10,8 +10,8 @@ import regex
 
 from qeval.grading._languages import english_in_sentences, known_scripts, within_names
 
-LONGEST_READ = 6_000
-"""Characters of an answer that are read: more say nothing new about its language."""
+LONGEST_READ = 50_000
+"""Characters of an answer that are read: of a longer one the first and the last half of so many."""
 _WIDE = frozenset({"Han", "Hiragana", "Katakana", "Hangul"})
 _WORTH = 3
 """A character of these scripts says about as much as three letters of an alphabet."""
@@ -39,7 +39,9 @@ def prose(text: str) -> str:
     >>> prose("Es heißt `x = 1`, siehe https://example.org")
     'Es heißt  , siehe  '
     """
-    return unicodedata.normalize("NFKC", _NOT_PROSE.sub(" ", text[: 4 * LONGEST_READ])[:LONGEST_READ])
+    if len(text) > LONGEST_READ:
+        text = f"{text[: LONGEST_READ // 2]}\n{text[-LONGEST_READ // 2 :]}"
+    return unicodedata.normalize("NFKC", _NOT_PROSE.sub(" ", text))
 
 
 def without_quotations(text: str, scripts: frozenset[str]) -> tuple[str, int]:

@@ -77,6 +77,12 @@ def test_the_score_is_the_share_in_the_language(language: str, text: str, most: 
     assert 1 - most <= grade.score < 1
 
 
+def test_an_answer_that_changes_its_language_late_fails():
+    text = "Das Wetter ist heute schön, und wir gehen gleich in den Park.\n" * 400
+    assert _grade("de", text).status == "pass"
+    assert _grade("de", f"{text}{'It is raining, so we stay at home and read.' * 5_000}").fault == "wrong_language"
+
+
 def test_what_is_in_no_language_does_not_count():
     text = (
         "Das gilt für `list(map(str, items))` und $x_{max} = y$, siehe https://example.org/the/path und <div class='a'>"
