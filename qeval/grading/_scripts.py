@@ -26,6 +26,9 @@ _QUOTED = regex.compile(
     r"\"[^\"\n]{1,400}\"|“[^”\n]{1,400}”|«[^»\n]{1,400}»|»[^«\n]{1,400}«|„[^“”\n]{1,400}[“”]|「[^」\n]{1,400}」"
     r"|『[^』\n]{1,400}』|《[^》\n]{1,400}》"
 )
+_GLOSS = regex.compile(r"\([^()\n]{1,60}\)|（[^（）\n]{1,60}）")
+"""Short brackets: in another script, they hold the original of a name or a word."""
+_COMMAND = regex.compile(r"(?<!\S)--\p{Latin}")
 _LATIN_RUN = regex.compile(r"\p{Latin}(?:[^\p{L}\n]|\p{Latin})*")
 _LATIN_WORD = regex.compile(r"(?<![\p{L}\p{M}\p{N}])\p{Latin}[\p{Latin}\p{M}]+")
 _LIST_MARK = regex.compile("[,;/、]")
@@ -47,28 +50,23 @@ def prose(text: str) -> str:
 def without_quotations(text: str, scripts: frozenset[str]) -> tuple[str, int]:
     """Return a text without what it quotes, and how many letters of other scripts were quoted.
 
-    Quotations in the scripts asked for are left where they are more than half of the text, for then they are the
-    answer itself.
+    Short brackets in another script count as quotations. Quotations in the scripts asked for are left where they are
+    more than half of the text, for then they are the answer itself.
 
-    >>> without_quotations("「ありがとう」は英語で「Thank you」です", frozenset({"Hiragana", "Han"}))
-    (' は英語で です', 8)
+    >>> without_quotations("「ありがとう」は英語で「Thank you」です（thanks）", frozenset({"Hiragana", "Han"}))
+    (' は英語で です ', 14)
     """
-    of_others = own = 0
-    for passage in _QUOTED.findall(text):
+
+    def is_own(passage: str) -> bool:
         counts = count_letters(passage)
-        in_own = sum(counts[script] for script in scripts)
-        if 2 * in_own >= counts.total():
-            own += counts.total()
-        else:
-            of_others += counts.total()
-    keep_own = 2 * own > count_letters(text).total() - of_others
+        return 2 * sum(counts[script] for script in scripts) >= counts.total()
 
-    def kept(found: regex.Match[str]) -> str:
-        counts = count_letters(found[0])
-        is_own = 2 * sum(counts[script] for script in scripts) >= counts.total()
-        return found[0] if is_own and keep_own else " "
-
-    return _QUOTED.sub(kept, text), of_others
+    kept = _GLOSS.sub(lambda found: found[0] if is_own(found[0]) else " ", text)
+    kept = _QUOTED.sub(lambda found: found[0] if is_own(found[0]) else " ", kept)
+    n_kept = count_letters(kept).total()
+    unquoted = _QUOTED.sub(" ", kept)
+    own_is_the_answer = 2 * count_letters(unquoted).total() < n_kept
+    return kept if own_is_the_answer else unquoted, count_letters(text).total() - n_kept
 
 
 @lru_cache(maxsize=8192)
@@ -126,7 +124,9 @@ def without_names(text: str) -> tuple[str, int]:
 
 
 def _is_sentence(run: str) -> bool:
-    """Return whether a stretch of Latin letters within another script is a sentence, not a name or a term."""
+    """Return whether a stretch of Latin letters within another script is a sentence, not a name, term or command."""
+    if _COMMAND.search(run):
+        return False
     words = _LATIN_WORD.findall(run)
     if len(words) >= _LEAST_PROSE and not english_in_sentences().isdisjoint(words):
         return True
