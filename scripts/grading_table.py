@@ -91,16 +91,16 @@ def _of_model(counts: Counter[tuple[str, str]], model: str) -> int:
     return sum(n for (name, _), n in counts.items() if name == model)
 
 
-def put(text: str, made: str) -> str:
-    """Return a document with what is made between its markers.
+def put(text: str, made: str, begin_marker: str = BEGIN) -> str:
+    """Return a document with what is made between a marker and the end of what is made.
 
     Raises:
         UsageError: the markers are missing.
     """
-    before, begin, rest = text.partition(BEGIN)
+    before, begin, rest = text.partition(begin_marker)
     _, end, after = rest.partition(END)
     if not begin or not end:
-        raise UsageError(f"{DOC}: the lines {BEGIN.strip()} and {END.strip()} are missing. Put them back.")
+        raise UsageError(f"{DOC}: the lines {begin_marker.strip()} and {END.strip()} are missing. Put them back.")
     return f"{before}{begin}\n{made}\n{end}{after}"
 
 

@@ -5,7 +5,7 @@ import sys
 
 import pytest
 
-HEAVY = ("torch", "transformers", "mlflow", "pandas", "bitsandbytes", "lingua", "datasets")
+HEAVY = ("torch", "transformers", "mlflow", "pandas", "bitsandbytes", "py3langid", "datasets")
 
 
 @pytest.mark.parametrize(

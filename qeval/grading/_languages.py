@@ -1,65 +1,60 @@
-"""Name the language of a text: by its script where that settles it, else by lingua's model (inside the package)."""
+"""What is known of languages: their tags, the scripts they are written in, and their close relatives."""
 
 from __future__ import annotations
 
-from collections import Counter
-from functools import lru_cache
-from typing import TYPE_CHECKING, NamedTuple
+from functools import cache
+from pathlib import Path
+from typing import NamedTuple
 
-import regex
-
-if TYPE_CHECKING:
-    from lingua import LanguageDetector
-
-_SCRIPTS = {
-    "Latin": "en de fr es it pt nl sv da nb nn fi is et lv lt pl cs sk sl hr bs hu ro sq tr az vi id ms tl sw ca eu cy"
-    " ga af eo la so yo zu xh",
-    "Cyrillic": "ru uk be bg sr mk kk mn",
-    "Arabic": "ar fa ur",
-    "Devanagari": "hi mr",
-    "Han": "zh ja",
-    "Hiragana": "ja",
-    "Katakana": "ja",
-    "Hangul": "ko",
-    "Thai": "th",
-    "Greek": "el",
-    "Hebrew": "he",
-    "Bengali": "bn",
-    "Tamil": "ta",
-    "Telugu": "te",
-    "Gujarati": "gu",
-    "Gurmukhi": "pa",
-    "Georgian": "ka",
-    "Armenian": "hy",
-    "Kannada": "kn",
-    "Malayalam": "ml",
-    "Sinhala": "si",
-    "Khmer": "km",
-    "Lao": "lo",
-    "Myanmar": "my",
-    "Ethiopic": "am",
-    "Oriya": "or",
-}
-_OF_SCRIPT = {script: tuple(names.split()) for script, names in _SCRIPTS.items()}
-_ALIASES = {"no": "nb", "iw": "he", "in": "id", "fil": "tl", "cmn": "zh", "yue": "zh", "zh": "zh"}
-_LETTERS = {script: regex.compile(rf"\p{{{script}}}") for script in _OF_SCRIPT}
-_LETTER = regex.compile(r"\p{L}")
-_NOT_PROSE = regex.compile(
-    r"```.*?(?:```|\Z)|`[^`\n]*`|https?://\S+|[\w.+-]{1,64}+@[\w.-]+|<[^<>\n]{1,80}>", regex.DOTALL
-)
-_LONGEST = 6_000
+from qeval.strict import Strict, load_yaml
 
 
-class Guess(NamedTuple):
-    """A language with lingua's confidence in it, 1 where the script alone settles it."""
+class _Table(Strict):
+    """The content of languages.yaml; names in one text are separated by blanks."""
+
+    scripts: dict[str, str]
+    by_script_alone: dict[str, str]
+    aliases: dict[str, str]
+    varieties: dict[str, str]
+    subtags: dict[str, str]
+    regions: dict[str, str]
+    english_in_sentences: str
+    within_names: str
+    close: tuple[dict[str, str], ...]
+
+
+class Target(NamedTuple):
+    """The language asked for and the scripts an answer in it may use."""
 
     language: str
-    confidence: float
+    """ISO 639 code as this folder uses it."""
+    scripts: frozenset[str]
+    """Unicode names of the scripts."""
+    told: frozenset[str]
+    """Those of them in which the model knows the language; in the others the script alone is judged."""
+    characters: str | None
+    """`Hans` or `Hant` where the tag asks for simplified or traditional characters."""
 
 
+@cache
+def _table() -> _Table:
+    return load_yaml(_Table, Path(__file__).parent / "languages.yaml")
+
+
+def _scripts_of(language: str, table: dict[str, str]) -> frozenset[str]:
+    return frozenset(script for script, names in table.items() if language in names.split())
+
+
+@cache
 def known_languages() -> frozenset[str]:
-    """Return the ISO 639-1 codes that can be told apart."""
-    return frozenset(name for names in _OF_SCRIPT.values() for name in names)
+    """Return the codes of all languages that can be asked for."""
+    tables = (_table().scripts, _table().by_script_alone)
+    return frozenset(name for table in tables for names in table.values() for name in names.split())
+
+
+def known_scripts() -> tuple[str, ...]:
+    """Return the Unicode names of all scripts."""
+    return tuple(dict.fromkeys([*_table().scripts, *_table().by_script_alone]))
 
 
 def canonical(language: str) -> str:
@@ -69,56 +64,62 @@ def canonical(language: str) -> str:
     ('nb', 'pt')
     """
     base = language.replace("_", "-").split("-")[0].lower()
-    return _ALIASES.get(base, base)
+    return _table().aliases.get(base, base)
 
 
-def prose(text: str) -> str:
-    """Return the text without code, addresses and tags, which are in no language."""
-    return _NOT_PROSE.sub(" ", text[: 4 * _LONGEST])[:_LONGEST]
+@cache
+def target(tag: str) -> Target:
+    """Return what a BCP 47 tag asks for; its script subtag, or a region that implies one, limits the scripts.
 
+    >>> target("sr-Latn").scripts == {"Latin"}, target("zh-TW").characters, target("bo").told == frozenset()
+    (True, 'Hant', True)
 
-def count_letters(text: str) -> int:
-    """Return the number of letters, a character of a script without blanks counting as three."""
-    wide = len(regex.findall(r"[\p{Han}\p{Hiragana}\p{Katakana}\p{Hangul}]", text))
-    return len(_LETTER.findall(text)) + 2 * wide
-
-
-def scripts(text: str) -> Counter[str]:
-    """Return how many letters of each known script a text has."""
-    return Counter({script: n for script, letters in _LETTERS.items() if (n := len(letters.findall(text)))})
-
-
-def script_fits(text: str, language: str) -> bool:
-    """Return whether at least half of the letters are of a script that the language is written in."""
-    counts = scripts(text)
-    fitting = sum(n for script, n in counts.items() if language in _OF_SCRIPT[script])
-    return 2 * fitting >= counts.total()
-
-
-def guesses(text: str) -> list[Guess]:
-    """Return the languages a text may be in, best first; empty where it has no letters of a known script."""
-    counts = scripts(text)
-    if not counts:
-        return []
-    if counts["Hiragana"] + counts["Katakana"] > 0 and 20 * (counts["Hiragana"] + counts["Katakana"]) > counts["Han"]:
-        counts["Hiragana"] += counts.pop("Han", 0)
-    script = counts.most_common(1)[0][0]
-    if script == "Han":
-        return [Guess("zh", 1.0)]
-    names = _OF_SCRIPT[script]
-    if len(names) == 1:
-        return [Guess(names[0], 1.0)]
-    values = _detector(script).compute_language_confidence_values(text)
-    return [Guess(value.language.iso_code_639_1.name.lower(), value.value) for value in values[:5] if value.value > 0]
-
-
-@lru_cache(maxsize=8)
-def _detector(script: str) -> LanguageDetector:
-    """Return the detector for the languages of one script, so that no other model is loaded.
-
-    The low-accuracy models (68 MB for all languages, against 1 GB) are as good on the lengths judged here.
+    Raises:
+        KeyError: the language or the script subtag is unknown.
     """
-    from lingua import IsoCode639_1, LanguageDetectorBuilder
+    base, *rest = tag.replace("_", "-").split("-")
+    language = canonical(base)
+    if language not in known_languages():
+        raise KeyError(base)
+    told = _scripts_of(language, _table().scripts)
+    region = next((_table().regions.get(f"{language}-{part.upper()}") for part in rest if len(part) == 2), None)
+    subtag = next((part.title() for part in rest if len(part) == 4 and part.isalpha()), region)
+    characters = subtag if subtag in {"Hans", "Hant"} else None
+    if subtag is None:
+        return Target(language, told or _scripts_of(language, _table().by_script_alone), told, None)
+    wanted = frozenset(_table().subtags[subtag].split())
+    return Target(language, wanted, wanted & told, characters)
 
-    codes = [IsoCode639_1.from_str(name.upper()) for name in _OF_SCRIPT[script]]
-    return LanguageDetectorBuilder.from_iso_codes_639_1(*codes).with_low_accuracy_mode().build()
+
+@cache
+def english_in_sentences() -> frozenset[str]:
+    """Return English words that are part of sentences, but hardly of names and technical terms."""
+    return frozenset(_table().english_in_sentences.split())
+
+
+@cache
+def within_names() -> frozenset[str]:
+    """Return small words within names in Latin letters."""
+    return frozenset(_table().within_names.split())
+
+
+def variety_of(label: str) -> str:
+    """Return the language that a name given by the model belongs to."""
+    return _table().varieties.get(label, label)
+
+
+@cache
+def close_to(language: str) -> frozenset[str]:
+    """Return the language with those that the model cannot tell from it."""
+    for group in _table().close:
+        names = frozenset(name for key in group for name in key.split())
+        if language in names:
+            return names
+    return frozenset({language})
+
+
+@cache
+def telling_words(language: str) -> dict[str, frozenset[str]]:
+    """Return the words that tell close languages apart, by the languages that use them; empty where none is close."""
+    groups = (group for group in _table().close if language in close_to(language) & set(" ".join(group).split()))
+    return {names: frozenset(words.split()) for group in groups for names, words in group.items()}

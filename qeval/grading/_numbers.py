@@ -6,13 +6,18 @@ Where the digits around it leave one reading only (`29.00` in German, `1.234,5` 
 
 from __future__ import annotations
 
-from decimal import Decimal, InvalidOperation
+import unicodedata
+from collections.abc import Iterator
+from decimal import Decimal
+from fractions import Fraction
 from typing import NamedTuple
 
 import regex
 
 from qeval.grading._han_numbers import numerals, with_units
-from qeval.grading._text import ascii_digits, base_language, without_marks
+from qeval.grading._number_markup import plain_numbers
+from qeval.grading._number_parts import LARGEST_POWER, LONGEST_POWER, Part, combined
+from qeval.grading._text import BLANK_GROUPS, ascii_digits, base_language, without_marks
 
 _COMMA_LANGUAGES = (
     "af az be bg bs ca cs da de el es et eu fi fo fr gl hr hu hy id is it ka kk ky lb lt lv mk nb nl nn no pl pt ro ru"
@@ -21,8 +26,6 @@ _COMMA_LANGUAGES = (
 _DECIMAL_COMMA = frozenset(_COMMA_LANGUAGES.split())
 _POINT_REGIONS = "es-mx es-us es-pr es-gt es-hn es-ni es-sv es-pa es-do es-pe de-ch de-li it-ch"
 _DECIMAL_POINT_REGIONS = frozenset(_POINT_REGIONS.split())
-_BLANK_LANGUAGES = "be bg ca cs es et fi fr hu hy it ka kk lt lv nb nn no pl pt ru sk sv uk"
-_BLANK_GROUPS = frozenset(_BLANK_LANGUAGES.split())
 _CODES = (
     "USD|EUR|GBP|JPY|CNY|RMB|INR|CHF|CAD|AUD|NZD|SEK|NOK|DKK|PLN|CZK|HUF|TRY|BRL|MXN|KRW|RUB|AED|SAR|EGP|BDT|THB"
     "|VND|IDR|US|CA|AU|Rs|Rp|RM|kr|Kr|Fr|Nr|No|R|S|A|C"
@@ -33,63 +36,58 @@ _HARD_MARKS = "\u066b\u066c"
 _NUMBER = regex.compile(
     rf"(?<![\p{{Latin}}\p{{Greek}}\p{{Cyrillic}}_\d])(?<!\p{{Lu}}[-‐‑])(?<!\d[.,'])"
     rf"(?P<sign>(?<![\p{{L}}\p{{N}})\]%])[-+−–﹣－](?=[$€£¥₹₩₽₺฿₫\d.])|(?<=[=:(≈][ ]?)[-−–][ ]?(?=\d))?"
-    rf"(?P<body>\d+(?:[.,'’·٫٬{_SPACES} ]\d+)*|(?<!\d)[.,]\d+)"
-    rf"(?P<exponent>(?:[eE][-+−]?\d{{1,6}}(?![\d\p{{L}}]))|[ ]?[×x·*][ ]?10\^\{{?[-+−]?\d{{1,6}}\}}?)?",
+    rf"(?P<body>\d+(?:(?:[.,'’٫٬]|·(?!10\^))\d+|[{_SPACES} ]\d{{3}}(?!\d))*|(?<!\d)[.,]\d+)"
+    rf"(?P<exponent>[eE][-+−]?\d++(?!\p{{L}}))?",
     regex.VERSION1,
 )
 _CURRENCY_BEFORE = regex.compile(r"(?P<sign>[-−–])[ ]?[$€£¥₹₩₽₺฿₫]$")
 _CODE_BEFORE = regex.compile(rf"(?<!\p{{L}})(?:{_CODES})(?=\d)")
-_LATEX = regex.compile(r"\{([.,])\}|\\([,;!:$%])|[ ]?\\(?:times|cdot)(?!\p{L})[ ]?")
-_POWER_OF_TEN = regex.compile("(?<=[×·*x] ?10)[⁺⁻]?[⁰¹²³⁴⁵⁶⁷⁸⁹]+")
-_SUPERSCRIPTS = str.maketrans("⁺⁻⁰¹²³⁴⁵⁶⁷⁸⁹", "+-0123456789")
-_PERCENT_AFTER = regex.compile(r"[ \u00a0\u202f]?[%٪﹪％]")
-
 
 LONGEST_READ = 50_000
 """Longest text in which numbers are read: no answer that names one is longer, and a longer one costs seconds."""
 
 
 class Number(NamedTuple):
-    """A number as it stands in a text."""
+    """A number as a text writes it, exact."""
 
-    value: Decimal
+    value: Decimal | Fraction
+    """A fraction where the text writes one (½, 3/4), else a decimal."""
     percent: bool
-    """Whether a percent sign follows."""
+    """Whether a percent sign or word follows."""
 
 
 def read_numbers(text: str, language: str | None = None) -> list[Number]:
     """Return the numbers of a text in order.
 
-    Digits glued to letters of an alphabet before them (`H2O`, `GPT-4`) are names, not numbers.
+    Digits glued to letters of an alphabet before them (`H2O`, `GPT-4`) are names, not numbers. A fraction, a power, and
+    a number with its word of size are one number.
 
     >>> [str(n.value) for n in read_numbers("rows 4 9, x = −4, ١٨ and $2,125.50.")]
     ['4', '9', '-4', '18', '2125.50']
-    >>> [str(n.value) for n in read_numbers("2.125 und 3,5", "de")]
-    ['2125', '3.5']
+    >>> [str(n.value) for n in read_numbers("2.125 und 3,5", "de")], read_numbers("2 1/2 million")[0].value
+    (['2125', '3.5'], Fraction(2500000, 1))
     """
-    plain = _POWER_OF_TEN.sub(lambda found: f"^{found[0].translate(_SUPERSCRIPTS)}", _LATEX.sub(_unlatex, text))
-    plain = ascii_digits(without_marks(plain)).replace("．", ".").translate(_COMMAS)
+    plain = unicodedata.normalize("NFC", ascii_digits(without_marks(plain_numbers(text))))
+    plain = plain.replace("．", ".").translate(_COMMAS)
     plain = with_units(_CODE_BEFORE.sub(lambda found: f"{found[0]} ", plain), language)
-    numbers: list[Number] = []
-    for found in _NUMBER.finditer(plain):
-        bodies = _readings(found["body"], language, bracketed=_bracketed(plain, found.start("body"), found.end("body")))
-        negative = _negative(plain, found)
-        for position, body in enumerate(bodies):
-            last = position == len(bodies) - 1
-            value = _decimal(body, (found["exponent"] or "") if last else "")
-            if value is not None:
-                value = value.copy_negate() if negative and position == 0 else value
-                numbers.append(Number(value, last and _PERCENT_AFTER.match(plain, found.end()) is not None))
+    parts = [part for found in _NUMBER.finditer(plain) for part in _parts(plain, found, language)]
+    numbers = [Number(part.signed, part.percent) for part in combined(plain, parts, language)]
     # Beside digits, characters such as 一百 are mostly no number that was asked for.
     return numbers or [Number(value, percent=False) for value in numerals(plain, language)]
 
 
-def _unlatex(found: regex.Match[str]) -> str:
-    if found[1]:
-        return found[1]
-    if found[2] is None:
-        return " × "
-    return found[2] if found[2] in "$%" else "\u2009"
+def _parts(text: str, found: regex.Match[str], language: str | None) -> Iterator[Part]:
+    """Yield the numbers of a run of digits and marks; only the outer ones have neighbours."""
+    bodies = _readings(found["body"], language, bracketed=_bracketed(text, found.start("body"), found.end("body")))
+    for position, body in enumerate(bodies):
+        first, last = position == 0, position == len(bodies) - 1
+        yield Part(
+            value=_decimal(body, (found["exponent"] or "") if last else ""),
+            negative=first and _negative(text, found),
+            start=found.start() if first else None,
+            end=found.end() if last else None,
+            bare=body.isdigit() and not found["sign"] and (not last or found["exponent"] is None),
+        )
 
 
 def _negative(text: str, found: regex.Match[str]) -> bool:
@@ -116,7 +114,7 @@ def _split_at_blanks(body: str, language: str | None) -> list[str]:
     """Join digit groups over blanks where the language (or a no-break blank) says so; else split there."""
     pieces = regex.split(rf"([{_SPACES} ])", body)
     parts = [pieces[0]]
-    soft = base_language(language) in _BLANK_GROUPS
+    soft = base_language(language) in BLANK_GROUPS
     for blank, piece in zip(pieces[1::2], pieces[2::2], strict=True):
         digits = regex.match(r"\d+", piece)
         opens = regex.fullmatch(r"[1-9]\d{0,2}|\d{1,3}(?:\d{3})+", parts[-1]) is not None
@@ -183,9 +181,8 @@ def _grouped(chunks: list[str], mark: str) -> bool:
     return mark in ",٬" and len(first) <= 2 and len(rest[-1]) == 3 and all(len(chunk) == 2 for chunk in rest[:-1])
 
 
-def _decimal(body: str, exponent: str) -> Decimal | None:
-    digits = regex.sub(r"[^\d+\-−]", "", exponent.replace("10^", "", 1)).replace("−", "-")
-    try:
-        return Decimal(f"{body}e{digits}" if digits else body)
-    except InvalidOperation:
-        return None
+def _decimal(body: str, exponent: str) -> Decimal:
+    digits = exponent[1:].replace("−", "-")
+    # Beyond this no number is meant, and no arithmetic is done with it: 1e999999999 is only ever compared.
+    power = max(-LARGEST_POWER, min(LARGEST_POWER, int(digits[:LONGEST_POWER] or 0)))
+    return Decimal(body) if not power else Decimal(f"{body}e{power}")

@@ -1,9 +1,9 @@
 """Text made comparable: what counts as the same word in a language, and what does not.
 
-Normal form: NFKC (half- and full-width, ligatures), marks of direction and zero width removed, digits of any
-script as 0-9, case folded by the language's rules, blanks collapsed (removed where the language writes none),
-surrounding punctuation and Markdown removed. Accents are never removed; Arabic and Hebrew vowel points, which
-writers add or leave out at will, are.
+Normal form: NFKC (half- and full-width, ligatures), invisible characters removed, digits of any script as 0-9, case
+folded by the language's rules, what only looks or is typed differently made one, blanks collapsed (removed where the
+language writes none), surrounding punctuation and Markdown removed. Accents are never removed; Arabic and Hebrew vowel
+points, which writers add or leave out at will, are.
 """
 
 from __future__ import annotations
@@ -13,15 +13,32 @@ from functools import lru_cache
 
 import regex
 
-_DIRECTION = regex.compile("[\u200b-\u200f\u202a-\u202e\u2060-\u2064\u2066-\u2069\u061c\ufeff\u00ad\u180e]")
+from qeval.grading._spelling import is_kept_apart, pattern, unified
+
+_INVISIBLE = regex.compile(r"\p{Default_Ignorable_Code_Point}")
+"""Marks of direction and zero width, joiners, soft hyphens, variation selectors, fillers."""
 _TATWEEL = "\u0640"
+_LETTERS = regex.compile(r"\p{L}+")
 _POINTS = regex.compile("[\u064b-\u0655\u0670\u0591-\u05bd\u05bf\u05c1\u05c2\u05c4\u05c5\u05c7]")
 _DIGIT = regex.compile(r"[^\P{Nd}0-9]")
 _BLANKS = regex.compile(r"\s+")
 _PERCENT = regex.compile(r"(?<=\d)\s+%")
+_BLANK_LANGUAGES = "be bg ca cs es et fi fr hu hy it ka kk lt lv nb nn no pl pt ru sk sv uk"
+BLANK_GROUPS = frozenset(_BLANK_LANGUAGES.split())
+"""Languages that write a blank between groups of three digits."""
 _SPACELESS = frozenset({"zh", "ja", "th", "lo", "km", "my"})
 _SPACELESS_SCRIPT = r"\p{Han}\p{Hiragana}\p{Katakana}\p{Thai}\p{Lao}\p{Khmer}\p{Myanmar}"
-_ALPHABETIC = regex.compile(r"[\p{Latin}\p{Greek}\p{Cyrillic}]+")
+_ALPHABETS = ("Latin", "Greek", "Cyrillic")
+_BLANKS_BETWEEN = (
+    *_ALPHABETS, "Arabic", "Hebrew", "Devanagari", "Bengali", "Tamil", "Telugu", "Armenian", "Georgian",
+)  # fmt: skip
+"""Scripts that write blanks between words."""
+_OF_SCRIPT = {script: regex.compile(rf"\p{{{script}}}") for script in _BLANKS_BETWEEN}
+_SHORT = 3
+_DASH_OF_A_NUMBER = regex.compile(r"[–—](?<![\p{L}\p{N})\]%]\s?[–—])(?=[.]?\d)")
+_DASH = regex.compile(r"[–—‒―](?<=\S\s?[–—‒―])(?=\s?\S)")
+_SUPERSCRIPT = regex.compile(r"(?<=\p{Nd})[⁺⁻]?[⁰¹²³⁴⁵⁶⁷⁸⁹]+")
+_VULGAR_AFTER_DIGIT = regex.compile(r"(?<=\p{Nd}) ?(?=[¼½¾⅐-⅞↉])")
 _TOKEN = regex.compile(rf"[{_SPACELESS_SCRIPT}]|[^\W{_SPACELESS_SCRIPT}]+", regex.VERSION1)
 
 _EDGE = (
@@ -38,7 +55,6 @@ _SAME = str.maketrans(
         "٫": ".", "٬": ",",
     }
 )  # fmt: skip
-_PERSIAN = str.maketrans({"ي": "ی", "ى": "ی", "ك": "ک"})
 _ARTICLES = {
     "en": ("a", "an", "the"),
     "de": ("der", "die", "das", "den", "dem", "des", "ein", "eine", "einen", "einem", "einer", "eines"),
@@ -63,6 +79,10 @@ def base_language(language: str | None) -> str | None:
     return language.replace("_", "-").split("-")[0].lower() if language else None
 
 
+_AFTER_A_GROUP = r"(?!\d{3}(?!\d)(?<=(?<!\d)\d{1,3} \d{3}))"
+_BEFORE_A_GROUP = r"(?! \d{3}(?!\d))"
+
+
 def ascii_digits(text: str) -> str:
     """Return the text with decimal digits of any script written as 0-9.
 
@@ -73,32 +93,44 @@ def ascii_digits(text: str) -> str:
 
 
 def without_marks(text: str) -> str:
-    """Remove marks of direction, zero width and stretching, which carry no meaning."""
-    return _DIRECTION.sub("", text).replace(_TATWEEL, "")
+    """Remove invisible characters and the Arabic stretching stroke, which carry no meaning."""
+    return _INVISIBLE.sub("", text).replace(_TATWEEL, "")
 
 
 def fold_case(text: str, language: str | None) -> str:
-    """Fold case by the language's rules: in Turkish and Azerbaijani I belongs to ı and İ to i."""
-    if base_language(language) in {"tr", "az"}:
+    """Fold case by the language's rules: in Turkish and Azerbaijani I belongs to ı and İ to i.
+
+    >>> fold_case("IŞIK", "tr"), fold_case("Straße", "de"), fold_case("in Maßen", "de"), fold_case("in Massen", "de")
+    ('ışık', 'strasse', 'in maßen', 'in massen')
+    """
+    lang = base_language(language)
+    if lang in {"tr", "az"}:
         # The dot is what lower case without a language makes of İ.
         text = unicodedata.normalize("NFC", text).replace("İ", "i").replace("i\u0307", "i").replace("I", "ı")
+    if lang == "de" and "ß" in text and not (language or "").upper().endswith(("-CH", "-LI")):
+        return _LETTERS.sub(lambda found: _fold_german(found[0]), text)
     return text.casefold()
+
+
+def _fold_german(word: str) -> str:
+    return word.lower() if is_kept_apart(word.lower(), "de") else word.casefold()
 
 
 def fold(text: str, language: str | None = None) -> str:
     """Return the normal form of a text, its surrounding punctuation kept.
 
-    >>> fold("Fuß"), fold("１２３ＡＢＣ"), fold("A 组", "zh")
-    ('fuss', '123abc', 'a组')
+    >>> fold("Fuß"), fold("１２３ＡＢＣ"), fold("A 组", "zh"), fold("10³"), fold("2½")
+    ('fuss', '123abc', 'a组', '10^3', '2 1/2')
     """
     lang = base_language(language)
-    folded = without_marks(unicodedata.normalize("NFKC", text)).translate(_SAME)
-    folded = ascii_digits(_POINTS.sub("", folded))
-    if lang in {"fa", "ur", "ps"}:
-        folded = folded.translate(_PERSIAN)
-    folded = unicodedata.normalize("NFKC", fold_case(_PERCENT.sub("%", folded), lang))
-    # Where a blank went, a mark may have come beside its letter.
-    return unicodedata.normalize("NFC", _BLANKS.sub("" if lang in _SPACELESS else " ", folded)).strip()
+    text = _SUPERSCRIPT.sub(lambda found: f"^{found[0]}", _VULGAR_AFTER_DIGIT.sub(" ", text))
+    folded = unified(unicodedata.normalize("NFKC", text), lang)
+    folded = _POINTS.sub("", ascii_digits(without_marks(folded).translate(_SAME)))
+    folded = _DASH.sub("-", _DASH_OF_A_NUMBER.sub("-", folded))
+    folded = unicodedata.normalize("NFKC", fold_case(_PERCENT.sub("%", folded), language))
+    # Where a blank or an invisible character went, a mark may have come beside its letter.
+    folded = unicodedata.normalize("NFC", _BLANKS.sub("" if lang in _SPACELESS else " ", folded)).strip()
+    return unicodedata.normalize("NFC", unified(folded, lang))
 
 
 def trim(text: str) -> str:
@@ -142,22 +174,43 @@ def holds(folded_text: str, value: str, language: str | None = None) -> bool:
     """Return whether a folded text holds a value.
 
     A value that begins or ends with a digit is not found inside a longer number ("5" in "15", "1.5", "-5");
-    a short word (three Latin, Greek or Cyrillic letters or fewer) is not found inside a longer word.
+    a short word (three Latin, Greek or Cyrillic letters or fewer) is not found inside a longer word of its script.
 
     >>> holds(fold("Room 15, at 5 p.m."), "5"), holds(fold("Room 15"), "5"), holds(fold("I know"), "no")
     (True, False, False)
+    >>> holds(fold("NBAです", "ja"), "NBA", "ja"), holds(fold("KBS가 맞아요", "ko"), "KBS", "ko")
+    (True, True)
     """
     return _finder(value, language).search(folded_text) is not None
+
+
+def edges(word: str) -> tuple[str, str]:
+    """Return patterns for what is before and after a word that stands alone: no letter of its own script.
+
+    In a script without blanks there is nothing to look for: a word is found wherever it is written.
+
+    >>> [bool(regex.search("no".join(edges("no")), text)) for text in ("no", "know", "答案是no。")]
+    [True, False, True]
+    """
+    first, last = _blanks_between(word[0]), _blanks_between(word[-1])
+    before = rf"(?<!\p{{{first}}}\p{{M}}*+)" if first else ""
+    return before, rf"(?![\p{{{last}}}\p{{M}}])" if last else ""
+
+
+def _blanks_between(letter: str) -> str | None:
+    return next((script for script, pattern in _OF_SCRIPT.items() if pattern.match(letter)), None)
 
 
 @lru_cache(maxsize=1024)
 def _finder(value: str, language: str | None) -> regex.Pattern[str]:
     wanted = trim(fold(value, language))
     before = after = ""
+    if len(wanted) <= _SHORT and all(c.isdigit() or _blanks_between(c) in _ALPHABETS for c in wanted):
+        before, after = edges(wanted)
+    groups = base_language(language) in BLANK_GROUPS
     if wanted[0].isdigit():
-        before = r"(?<!\d)(?<!\d[.,'])(?<!(?:^|[^\w])-)"
+        before = r"(?<!\d)(?<!\d[.,'^])(?<!(?:^|[^\w])-)" + (_AFTER_A_GROUP if groups else "")
     if wanted[-1].isdigit():
-        after = r"(?!\d)(?![.,']\d)"
-    if len(wanted) <= 3 and _ALPHABETIC.fullmatch(wanted):
-        before, after = r"(?<!\p{L})", r"(?!\p{L})"
-    return regex.compile(before + regex.escape(wanted) + after)
+        after = r"(?!\d)(?![.,'^]\d)(?!k(?!\p{L}))" + (_BEFORE_A_GROUP if groups else "")
+    # A nukta makes another letter of the one before it.
+    return regex.compile(before + pattern(wanted, base_language(language)) + after + "(?!\u093c)")

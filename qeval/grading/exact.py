@@ -6,7 +6,8 @@ from collections import Counter
 from typing import Literal
 
 from qeval.grading._grades import failed, fault_of, no_text, passed, shown
-from qeval.grading._text import answer_form, tokens
+from qeval.grading._spelling import alike, plain_form
+from qeval.grading._text import answer_form, base_language, tokens
 from qeval.grading._values import Wanted
 from qeval.grading.base import Answer, Question
 from qeval.outcome import Grade
@@ -31,7 +32,7 @@ def grade(options: Options, answer: Answer, question: Question) -> tuple[Grade, 
         score = float(found)
     else:
         form = answer_form(answer.text, language)
-        found = any(form == answer_form(value, language) for value in options.wanted)
+        found = any(alike(form, answer_form(value, language), base_language(language)) for value in options.wanted)
         score = 1.0 if found else max(token_f1(answer.text, value, language) for value in options.wanted)
     if found:
         return (passed(METRIC, score=1.0),)
@@ -48,6 +49,7 @@ def token_f1(answer: str, value: str, language: str | None = None) -> float:
     >>> round(token_f1("今天雨", "今天下雨", "zh"), 2)
     0.86
     """
-    got, wanted = (Counter(tokens(answer_form(text, language), language)) for text in (answer[:20_000], value))
+    texts = (plain_form(answer_form(text, language), base_language(language)) for text in (answer[:20_000], value))
+    got, wanted = (Counter(tokens(text, language)) for text in texts)
     shared = sum((got & wanted).values())
     return 2 * shared / (got.total() + wanted.total()) if shared else 0.0

@@ -2,19 +2,23 @@
 
 from __future__ import annotations
 
-from decimal import Context, Decimal, DecimalException, localcontext
+from decimal import Decimal
+from fractions import Fraction
 from typing import Literal
 
 from pydantic import Field, field_validator
 
 from qeval.grading._grades import failed, fault_of, no_text, passed
+from qeval.grading._number_markup import boxed
 from qeval.grading._numbers import LONGEST_READ, Number, read_numbers
 from qeval.grading.base import Answer, Question
 from qeval.outcome import Grade
 from qeval.strict import Strict
 
 METRIC = "number"
-_WIDE = Context(prec=400)
+_LONGEST_SHOWN = 40
+_LONGEST = 100_000
+"""Digits of the longest number that a tolerance is applied to."""
 
 
 class Options(Strict):
@@ -47,7 +51,8 @@ def grade(options: Options, answer: Answer, question: Question) -> tuple[Grade, 
     if (empty := no_text(METRIC, answer)) is not None:
         return (empty,)
     part = answer.text[-LONGEST_READ:] if options.which == "last" else answer.text[:LONGEST_READ]
-    numbers = read_numbers(part, question.language)
+    numbers = _in_box(part, question.language) if options.which == "last" else []
+    numbers = numbers or read_numbers(part, question.language)
     if not numbers:
         return (failed(METRIC, fault_of(answer, "no_number"), "there is no number in the answer"),)
     expected = options.expected
@@ -61,23 +66,36 @@ def grade(options: Options, answer: Answer, question: Question) -> tuple[Grade, 
     return (failed(METRIC, fault_of(answer, "wrong_number"), reason),)
 
 
-def equal(got: Decimal, expected: Decimal, tolerance: float = 0) -> bool:
-    """Return whether two numbers differ by no more than the tolerance.
+def _in_box(text: str, language: str | None) -> list[Number]:
+    """Return the numbers of the last LaTeX box, which marks a final answer whatever follows it."""
+    content = boxed(text)
+    return read_numbers(content, language) if content is not None else []
+
+
+def equal(got: Decimal | Fraction, expected: Decimal | Fraction, tolerance: float = 0) -> bool:
+    """Return whether two numbers differ by no more than the tolerance; nothing is rounded.
 
     >>> equal(Decimal("29.00"), Decimal(29)), equal(Decimal("3.15"), Decimal("3.14"), 0.01)
     (True, True)
     """
     if got == expected:
         return True
-    if not tolerance:
+    if not tolerance or max(_power(got), _power(expected)) > _LONGEST:
         return False
-    try:
-        with localcontext(_WIDE):
-            return abs(got - expected) <= Decimal(str(tolerance))
-    except DecimalException:
-        return False
+    return abs(_exact(got) - _exact(expected)) <= Fraction(str(tolerance))
 
 
-def _short(value: Decimal) -> str:
-    text = str(value)
-    return text if len(text) <= 40 else f"{text[:20]}... ({len(text)} characters)"
+def _power(value: Decimal | Fraction) -> int:
+    """Return about how many digits a number has before its point."""
+    return value.adjusted() if isinstance(value, Decimal) and value else 0
+
+
+def _exact(value: Decimal | Fraction) -> Fraction:
+    """Return a number as a fraction, one that is next to nothing as nothing: writing it out would take for ever."""
+    return Fraction(0) if _power(value) < -_LONGEST else Fraction(value)
+
+
+def _short(value: Decimal | Fraction) -> str:
+    spelt_out = isinstance(value, Decimal) and abs(_power(value)) <= _LONGEST_SHOWN
+    text = f"{value:f}" if spelt_out else str(value)
+    return text if len(text) <= _LONGEST_SHOWN else f"{text[:20]}... ({len(text)} characters)"

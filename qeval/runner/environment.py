@@ -25,7 +25,7 @@ _PACKAGES = (
     "safetensors",
     # Graders.
     "jsonschema",
-    "lingua-language-detector",
+    "py3langid",
     "regex",
 )
 """Packages whose version can change a result."""

@@ -13,9 +13,9 @@ from typing import Any, NamedTuple, TypeVar
 from qeval.chat import Tool
 from qeval.grading import Answer, Question
 from qeval.grading._json import read_strict
-from qeval.grading._languages import scripts
 from qeval.grading._numbers import read_numbers
 from qeval.grading._refusals import read_refusal
+from qeval.grading._scripts import count_letters
 from qeval.grading.base import check_grader, find_grader
 from qeval.grading.schemas import BadSchemaError, check_schema, violations
 from qeval.jsonl import dumps
@@ -202,7 +202,7 @@ _SETTLED = {"Hangul": "ko", "Devanagari": "hi", "Arabic": "ar", "Thai": "th", "H
 def settled_lines(data: Path) -> Iterator[Check]:
     """Every line of which 80 % of the letters are of a script that settles the language is named right."""
     for line in _written_lines(data):
-        counts = scripts(line)
+        counts = count_letters(line)
         script, most = counts.most_common(1)[0] if counts else ("", 0)
         if script in _SETTLED and most >= 15 and most >= 0.8 * counts.total():
             grade = _grade({"kind": "language", "lang": _SETTLED[script]}, line)

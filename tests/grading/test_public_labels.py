@@ -8,9 +8,12 @@ from pathlib import Path
 
 import pytest
 
+from qeval.grading import Answer, Question, check_grader
+from qeval.grading.base import find_grader
 from tests.grading import public_data as public
 from tests.grading.case_files import SHARED
 from tests.grading.public_data import Check
+from tests.grading.public_texts import labelled_answers, texts
 
 _DATA = SHARED / "data"
 _TABLES = Path(__file__).parents[2] / "docs/graders.md"
@@ -55,6 +58,24 @@ def test_refusals_agree_with_human_labels():
     assert total == {"full or none": 81, "partial": 26}
     assert right["full or none"] >= 77
     assert right["partial"] >= 20
+
+
+def test_the_language_of_answers_is_named_as_read_by_hand():
+    found = Counter((row.label, _language_of(row.language, row.text)) for row in labelled_answers(_DATA))
+    assert sum(n for (label, _), n in found.items() if label != "mixed") >= 110
+    assert found["own", "fail"] == 0
+    assert found["other", "pass"] == 0
+
+
+def test_texts_are_in_the_language_they_are_written_in():
+    some = [text for text in texts(_DATA) if text.source != "XQuAD answers"][::7]
+    assert len(some) >= 100
+    assert [text for text in some if _language_of(text.language, text.text) == "fail"] == []
+
+
+def _language_of(language: str, text: str) -> str:
+    kind, options = check_grader({"kind": "language", "lang": language}, "x")
+    return find_grader(kind).grade(options, Answer(text), Question(language))[0].status
 
 
 def test_the_tables_in_the_docs_are_those_of_the_graders_as_they_are():
