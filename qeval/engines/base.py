@@ -45,6 +45,17 @@ class Prompt(NamedTuple):
     """The rendered text, for people."""
     cut_tokens: int = 0
     """How many tokens shorter it is than the whole prompt, which the context could not hold."""
+    thought_tokens: int = 0
+    """What a thought before the answer may take, beside the case's own limit."""
+    way: str = ""
+    """How the case was handed to the chat template, in words; empty for engines without one."""
+    refused: str = ""
+    """Why the case is shown to no variant; empty where it is."""
+
+    @property
+    def max_tokens(self) -> int:
+        """What may be generated at most: the answer, and the thought before it."""
+        return self.case.max_new_tokens + self.thought_tokens
 
     @property
     def digest(self) -> str:
@@ -96,7 +107,11 @@ class Engine(Protocol):
     """Whether what was read can be cut and moved row by row, so that answers can be replayed."""
 
     def render(self, suite: str, case: Case) -> Prompt:
-        """Turn a case into the prompt the model reads."""
+        """Turn a case into the prompt the model reads.
+
+        Raises:
+            RefusedError: it cannot be shown whole.
+        """
 
     def set_threads(self, threads: int) -> None:
         """Compute with so many CPU threads from now on."""

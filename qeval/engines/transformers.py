@@ -16,10 +16,10 @@ from qeval.engines.batch_mates import largest_move
 from qeval.engines.decode import Decoder
 from qeval.engines.follow import Read
 from qeval.engines.prefill import Prefill
-from qeval.engines.render import Renderer, probe
 from qeval.engines.replay import BatchReading
 from qeval.errors import is_out_of_memory
 from qeval.evidence import ComparabilityLevel, Rendering
+from qeval.rendering.renderer import Renderer, Rules
 from qeval.suites.case import Case
 
 
@@ -34,27 +34,37 @@ class TransformersEngine:
         model: Any,  # noqa: ANN401 - transformers is untyped
         tokenizer: Any,  # noqa: ANN401
         device: str,
+        rules: Rules,
         temperature: float = 0,
         *,
         keep_states: bool = False,
     ) -> None:
-        """Prepare a loaded model and its tokenizer for decoding; `temperature` 0 is greedy."""
+        """Prepare a loaded model and its tokenizer for decoding; `temperature` 0 is greedy.
+
+        Raises:
+            UsageError: `rules` ask for what the model's chat template does not have.
+        """
         self._model = model.eval()
         self._device = device
         end_ids = end_token_ids(model, tokenizer)
-        pad_id = _pad_id(tokenizer, end_ids)
+        pad_id = _pad_id(tokenizer, end_ids, model.config.get_text_config().vocab_size)
         self._prefill = Prefill(self._model, pad_id, device)
         self._decoder = Decoder(self._model, tokenizer, end_ids, pad_id, temperature, keep_states=keep_states)
-        self._renderer: Renderer = probe(tokenizer, end_ids, tokenizer.convert_ids_to_tokens(pad_id))
+        self._renderer = Renderer(tokenizer, rules, end_ids, tokenizer.convert_ids_to_tokens(pad_id))
         self.rendering: Rendering = self._renderer.rendering
         self.can_replay = _attends_to_everything(model)
         self._token_bytes = _cache_token_bytes(model)
         self.context_tokens: int | None = getattr(model.config.get_text_config(), "max_position_embeddings", None)
 
     def render(self, suite: str, case: Case) -> Prompt:
-        """Turn a case into the prompt the model reads."""
-        text = self._renderer.text(case)
-        return Prompt(suite, case, self._renderer.token_ids(text), text)
+        """Turn a case into the prompt the model reads.
+
+        Raises:
+            RefusedError: it cannot be shown whole.
+        """
+        rendered = self._renderer.render(case)
+        thought = self._renderer.thinking.tokens or 0
+        return Prompt(suite, case, rendered.token_ids, rendered.text, thought_tokens=thought, way=rendered.way)
 
     def set_threads(self, threads: int) -> None:
         """Compute with so many CPU threads from now on."""
@@ -71,7 +81,7 @@ class TransformersEngine:
         if self._device != "cpu" or self._token_bytes is None:
             return None
         longest = max(len(prompt.token_ids) for prompt in prompts)
-        room = max(prompt.case.max_new_tokens for prompt in prompts)
+        room = max(prompt.max_tokens for prompt in prompts)
         # Twice: it is joined from the parts that were read.
         return 2 * len(prompts) * (longest + room) * self._token_bytes
 
@@ -120,7 +130,7 @@ class TransformersEngine:
         cache = None
         if self.can_replay:
             # generate() reads the last token: the answer follows from its logits.
-            room = 1 + max(prompt.case.max_new_tokens for prompt in prompts)
+            room = 1 + max(prompt.max_tokens for prompt in prompts)
             tenants = [prompt.case.tenant for prompt in prompts]
             cache = self._prefill.read([row[:-1] for row in rows], tenants, room)
         return Read(*self._prefill.pad(rows), cache)
@@ -158,9 +168,12 @@ def _attends_to_everything(model: Any) -> bool:  # noqa: ANN401
     return all(type(layer) is DynamicLayer for layer in DynamicCache(config=model.config).layers)
 
 
-def _pad_id(tokenizer: Any, end_ids: tuple[int, ...]) -> int:  # noqa: ANN401
-    """Return the id rows are filled with; masked, so an end or unknown token serves as well."""
+def _pad_id(tokenizer: Any, end_ids: tuple[int, ...], vocabulary: int) -> int:  # noqa: ANN401
+    """Return the id rows are filled with; masked, so an end or unknown token serves as well.
+
+    Some tokenizers have a padding token that their model has no embedding for.
+    """
     for candidate in (tokenizer.pad_token_id, *end_ids, tokenizer.unk_token_id):
-        if candidate is not None:
+        if candidate is not None and candidate < vocabulary:
             return int(candidate)
     return 0

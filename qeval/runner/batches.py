@@ -50,7 +50,7 @@ def plan_batches(prompts: Sequence[Prompt], batch_size: int, batch_tokens: int, 
     length: dict[tuple[str, str], int] = {}
     for prompt in prompts:
         document = document_of(prompt)
-        limit[document] = max(limit.get(document, 0), prompt.case.max_new_tokens)
+        limit[document] = max(limit.get(document, 0), prompt.max_tokens)
         length[document] = max(length.get(document, 0), _tokens(prompt))
 
     def place(prompt: Prompt) -> tuple[int, int, tuple[str, str], int, str]:
@@ -64,7 +64,7 @@ def plan_batches(prompts: Sequence[Prompt], batch_size: int, batch_tokens: int, 
 def plan_repeat(prompts: Sequence[Prompt], repeat: int, batch_size: int, batch_tokens: int) -> list[Batch]:
     """Batch prompts otherwise than the first pass does: other neighbours, another order, another size and padding."""
     # Neighbours by a hash rather than by length.
-    ordered = sorted(prompts, key=lambda prompt: (-prompt.case.max_new_tokens, _hash(f"{repeat}/{prompt.case.id}")))
+    ordered = sorted(prompts, key=lambda prompt: (-prompt.max_tokens, _hash(f"{repeat}/{prompt.case.id}")))
     quarters = (3, 2, 1)[(repeat - 1) % 3]
     parts = _pack(ordered, max(1, batch_size * quarters // 4), batch_tokens)
     return [Batch(repeat, number, part) for number, part in enumerate(parts)]
@@ -102,12 +102,12 @@ def _hash(text: str) -> bytes:
 
 
 def _tokens(prompt: Prompt) -> int:
-    return len(prompt.token_ids) + prompt.case.max_new_tokens
+    return len(prompt.token_ids) + prompt.max_tokens
 
 
 def _pack(ordered: Sequence[Prompt], batch_size: int, batch_tokens: int) -> list[tuple[Prompt, ...]]:
     """Cut the ordered prompts into batches at the least cost of decoding, within the limits."""
-    limits = [prompt.case.max_new_tokens for prompt in ordered]
+    limits = [prompt.max_tokens for prompt in ordered]
     lengths = [_tokens(prompt) for prompt in ordered]
 
     def cost(start: int, end: int) -> float | None:

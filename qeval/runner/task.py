@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Literal, NamedTuple
 
 from qeval.engines.head import HeadRule
 from qeval.models.resolved import ResolvedModel
 from qeval.record import Reason, State
+from qeval.rendering.renderer import Rules
+from qeval.runner.preflight import Preflight
 from qeval.suites.case import Suite
 from qeval.variants.spec import Variant
 
@@ -47,6 +50,10 @@ class Task(NamedTuple):
     """Whether token-level fidelity is measured."""
     reverse_kl: bool
     """Whether fidelity includes KL(candidate || baseline)."""
+    rules: Rules
+    """What is the same for all prompts of the run."""
+    refused: Mapping[str, Mapping[str, str]]
+    """Cases that no variant is shown: suite -> case id -> why."""
     decode: Decode
     baseline: Path | None
     """The baseline's record, which a candidate follows; None for the baseline itself."""
@@ -97,4 +104,4 @@ class Done(NamedTuple):
     state: Literal["complete"] = "complete"
 
 
-Said = Stage | Planned | Step | Advanced | Look | Failed | Done
+Said = Preflight | Stage | Planned | Step | Advanced | Look | Failed | Done

@@ -10,6 +10,7 @@ from typing import Any, NamedTuple
 from qeval.errors import UsageError
 from qeval.jsonl import dumps
 from qeval.strict import validate
+from qeval.suites.broken_text import half_characters
 from qeval.suites.case import Case, SuiteHeader
 from qeval.suites.check import RawCase, check_cases
 from qeval.suites.draw import Draw
@@ -155,6 +156,9 @@ class _Sorter:
 
     def _keep(self, row: RawCase) -> None:
         raw, masked = dict(row.value) if isinstance(row.value, Mapping) else {}, Counter[str]()
+        if (broken := next(half_characters(raw), None)) is not None:
+            self.dropped.append(Dropped(row.where, "half a character, which no model can be shown", broken))
+            return
         if self.masks is not None:
             try:
                 raw, masked = self.masks.mask(raw)
