@@ -112,16 +112,14 @@ def groups(has: Features) -> tuple[tuple[Way, ...], ...]:
 
     Each group is in the order in which its ways are tried.
     """
-    found = [_variants(Way(), has)]
-    if has.results:
-        found.append(_variants(Way(results="text"), has))
-    if has.calls and has.results and has.tools:
-        found.append(_variants(Way(calls="text"), has))
-    if has.calls or has.results:
-        found.append(_variants(Way(results="text", calls="text"), has))
-    if has.tools:
-        found.append(_variants(Way(results="text", calls="text", tools="text"), has))
-    return tuple(found)
+    results = Way(results="text") if has.results else Way()
+    calls = results._replace(calls="text") if has.calls else results
+    bases = [Way(), results]
+    if has.tools and has.results and has.calls:
+        # A template that takes tools may show results and yet no earlier calls.
+        bases.append(Way(calls="text"))
+    bases += [calls, calls._replace(tools="text") if has.tools else calls]
+    return tuple(_variants(base, has) for base in dict.fromkeys(bases))
 
 
 def _variants(base: Way, has: Features) -> tuple[Way, ...]:

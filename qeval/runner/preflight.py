@@ -14,6 +14,7 @@ from typing import NamedTuple
 from qeval.engines.unloaded import Unloaded
 from qeval.errors import UsageError
 from qeval.models.resolved import ResolvedModel
+from qeval.models.weights import check_weights
 from qeval.rendering.renderer import Rules
 from qeval.rendering.template import RefusedError, TooSlowError
 from qeval.runner.preflight_notes import Read, notes_of
@@ -53,7 +54,7 @@ def run_preflight(task: PreflightTask) -> Preflight:
     """Ask every model how it reads every case.
 
     Raises:
-        UsageError: a model cannot be loaded, or can be shown no case at all.
+        UsageError: a model lacks weights, cannot be loaded, or can be shown no case at all.
     """
     reads = [_read(model, task.suites, task.rules) for model in task.models]
     refused: dict[str, dict[str, str]] = {}
@@ -64,8 +65,9 @@ def run_preflight(task: PreflightTask) -> Preflight:
 
 
 def _read(model: ResolvedModel, suites: Sequence[Suite], rules: Rules) -> Read:
+    weights = check_weights(model)
     unloaded = Unloaded(model, rules)
-    read = Read(model.name, unloaded.context_tokens, unloaded.renderer.rendering, unloaded.renderer.thinking.tokens)
+    read = Read(model.name, weights, unloaded.context_tokens, unloaded.renderer.rendering, unloaded.renderer.thinking.tokens)
     too_slow = 0
     for key, case in _cases(suites):
         try:

@@ -18,6 +18,8 @@ class Read:
     """How one model reads the cases."""
 
     model: str
+    weights: tuple[str, ...]
+    """What is to be known of its weights."""
     context_tokens: int | None
     rendering: Rendering
     thought_tokens: int | None
@@ -41,6 +43,8 @@ def notes_of(reads: Sequence[Read], suites: Sequence[Suite]) -> tuple[str, ...]:
 
 def _of_one(read: Read) -> Iterator[str]:
     rendering = read.rendering
+    for note in read.weights:
+        yield f"{read.model}: {note}"
     if rendering.template == "fallback":
         yield f"{read.model}: it has no chat template; prompts are written with plain role names"
     if rendering.date is not None:
