@@ -9,14 +9,23 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from functools import cached_property
-from typing import NamedTuple
+from typing import Literal, NamedTuple
 
-from qeval.chat import Message, Tool
+from qeval.chat import Message, Tool, ToolCall
 from qeval.rendering.marked import Marked, features, mark, mark_shape
 from qeval.rendering.present import missing
 from qeval.rendering.template import RefusedError, Template, TooSlowError
 from qeval.rendering.turns import Conversation, given
 from qeval.rendering.ways import Features, Way, groups
+
+
+_ASKED = (Message(role="user", content="asks"),)
+_RULED = (Message(role="system", content="rules"), *_ASKED)
+_CALLED = (
+    Message(role="assistant", tool_calls=(ToolCall(name="tool", arguments={"key": "value"}),)),
+    Message(role="tool", content="result"),
+)
+_TOOLS = (Tool(name="tool"),)
 
 
 class Shown(NamedTuple):
@@ -62,27 +71,46 @@ class Chooser:
         return self._ways[key]
 
     def _groups(self, has: Features) -> Iterator[tuple[Way, ...]]:
-        takes_tools = not has.tools or self._takes_tools
-        return (group for group in groups(has) if takes_tools or group[0].tools == "text")
+        """Return the groups of ways, without those that ask what the template never shows: each has hundreds."""
+        for group in groups(has):
+            no_tools = has.tools and group[0].tools == "template" and not self._takes_tools
+            no_calls = has.calls and group[0].calls == "template" and not self._takes_calls
+            if not (no_tools or no_calls):
+                yield group
 
     @cached_property
     def _takes_tools(self) -> bool:
-        """Whether the template shows tools at all, so that what it lacks is not looked for in hundreds of ways."""
-        user, tool = Message(role="user", content="asks"), Tool(name="tool")
-        asked = [(user,), (Message(role="system", content="rules"), user)]
-        shapes = [mark_shape(Conversation(messages, (tool,))) for messages in asked]
-        return any(self._first(groups(features(shape.conversation))[0], shape) for shape in shapes)
+        """Whether the template shows a tool at all."""
+        return any(self._shows(mark_shape(Conversation(messages, _TOOLS)), "tools") for messages in (_ASKED, _RULED))
+
+    @cached_property
+    def _takes_calls(self) -> bool:
+        """Whether the template shows a call at all."""
+        called = [Conversation((*_ASKED, *_CALLED), tools) for tools in ((), _TOOLS)]
+        called += [Conversation((*conversation.messages, *_ASKED), conversation.tools) for conversation in called]
+        return any(self._shows(mark_shape(conversation), "calls") for conversation in called)
+
+    def _shows(self, shape: Marked, part: Literal["tools", "calls"]) -> bool:
+        words = shape.calls if part == "calls" else [tool.name for tool in shape.conversation.tools]
+        return any(
+            all(word in text for word in words)
+            for way in groups(features(shape.conversation))[0]
+            if (text := self._text(shape, way)) is not None
+        )
+
+    def _text(self, shape: Marked, way: Way) -> str | None:
+        try:
+            return self._template(given(shape.conversation, way))
+        except TooSlowError:
+            raise
+        except RefusedError:
+            return None
 
     def _first(self, ways: tuple[Way, ...], shape: Marked) -> Way | None:
         as_python = None
         for way in ways:
-            try:
-                text = self._template(given(shape.conversation, way))
-            except TooSlowError:
-                raise
-            except RefusedError:
-                continue
-            if shape.is_shown(text):
+            text = self._text(shape, way)
+            if text is not None and shape.is_shown(text):
                 if not shape.is_as_python(text):
                     return way
                 as_python = as_python or way
