@@ -23,13 +23,13 @@ _DECODER = json.JSONDecoder()
 _MAY_HOLD_MARKS = regex.compile(r"[<\[◁]|\]~b\]|\A\s*Here")
 """Most answers hold nothing of this, and the table need not be read for them."""
 
-OWN_TEXT = r"""
-    (?P<code>```.*?(?:```|\Z)|`[^`\n]+`)
-  | (?P<string>(?<=[(\[{:,=]\s{0,2})(?:"(?:[^"\\\n]|\\.)*+"|'(?:[^'\\\n]|\\.)*+'))
+QUOTED = r"""
+    (?P<string>(?<=[(\[{:,=]\s{0,2})(?:"(?:[^"\\\n]|\\.)*+"|'(?:[^'\\\n]|\\.)*+'))
   | (?P<parameter><(?P<tag>parameter|arg_value|param)\b[^<>\n]*+>.*?</(?P=tag)>|<escape>.*?<escape>|<\|"\|>.*?<\|"\|>)
   | (?P<json>[{\[])
 """
-"""What holds text in which no mark is read, as a verbose pattern; a `json` is passed by `past_own_text`."""
+"""What holds strings in which no mark is read, as a verbose pattern; a `json` is passed by `past_quoted`."""
+_CODE = r"```.*?(?:```|\Z)|`[^`\n]+`"
 
 
 class _Pair(Strict):
@@ -128,8 +128,8 @@ def without(text: str, tokens: Collection[str]) -> str:
     return text
 
 
-def past_own_text(text: str, found: regex.Match[str]) -> int:
-    """Return where a match of `OWN_TEXT` ends: with the JSON value that begins there, where one does."""
+def past_quoted(text: str, found: regex.Match[str]) -> int:
+    """Return where a match of `QUOTED` ends: with the JSON value that begins there, where one does."""
     if not found["json"]:
         return found.end()
     try:
@@ -146,7 +146,8 @@ class _Patterns(NamedTuple):
     scan: regex.Pattern[str]
     """The same, or text in which they do not count."""
     leading: regex.Pattern[str]
-    trailing: regex.Pattern[str]
+    ends: tuple[str, ...]
+    """Of turns and messages, and padding; in small letters, the longest first."""
     turn: regex.Pattern[str]
     """What ends a turn or begins one."""
     turn_scan: regex.Pattern[str]
@@ -167,14 +168,15 @@ def _patterns() -> _Patterns:
     ours = _headers(table, table.roles.assistant)
     ends = _any([*table.turn_ends, *table.message_ends])
     turn = f"{_headers(table, [*table.roles.assistant, *table.roles.other])}|{ends}"
+    own = f"{_CODE}|(?x:{QUOTED})"
     flags = regex.IGNORECASE | regex.DOTALL
     return _Patterns(
         thought=regex.compile(thought, flags),
-        scan=regex.compile(f"{thought}|{_tight(OWN_TEXT)}", flags),
+        scan=regex.compile(f"{thought}|{own}", flags),
         leading=regex.compile(rf"(?:\s*+(?:{ours}|{_any(table.text_begins)}))++", flags),
-        trailing=regex.compile(rf"(?:\s*(?:{ends}|{_any(table.pads)}))+\s*\Z", flags),
+        ends=tuple(sorted(map(str.lower, [*table.turn_ends, *table.message_ends, *table.pads]), key=len, reverse=True)),
         turn=regex.compile(turn, flags),
-        turn_scan=regex.compile(f"(?P<turn>{turn})|{_tight(OWN_TEXT)}", flags),
+        turn_scan=regex.compile(f"(?P<turn>{turn})|{own}", flags),
         header_last=regex.compile(rf"(?:{ours})\s*\Z", flags),
         wrapper=regex.compile(_any(table.wrappers), flags),
     )
@@ -195,10 +197,6 @@ def _headers(table: _Table, roles: Collection[str]) -> str:
     return rf"(?:{_any(befores)})(?:{_any(roles)})[ \t]*(?:{_any(afters)})"
 
 
-def _tight(verbose: str) -> str:
-    return f"(?x:{verbose})"
-
-
 def _within_turn(text: str, special: Collection[str] | None) -> str:
     """Return what stands within the first turn of a text."""
     marks = _patterns()
@@ -206,11 +204,18 @@ def _within_turn(text: str, special: Collection[str] | None) -> str:
     text = text[leading.end() :] if leading else text
     if special:
         text = text[: _turn_end(text, special)]
-    trailing = marks.trailing.search(text)
-    # In HTML `</s>` closes what `<s>` strikes out.
-    if trailing and not (trailing[0].strip() == "</s>" and "<s>" in text[: trailing.start()]):
-        text = text[: trailing.start()]
-    return text
+    return _without_end(text)
+
+
+def _without_end(text: str) -> str:
+    """Return a text without the marks of ends and padding behind it."""
+    while True:
+        bare = text.rstrip()
+        mark = next((mark for mark in _patterns().ends if bare.lower().endswith(mark)), None)
+        # In HTML `</s>` closes what `<s>` strikes out.
+        if mark is None or (mark == "</s>" and "<s>" in text):
+            return text
+        text = bare[: -len(mark)]
 
 
 def _turn_end(text: str, special: Collection[str]) -> int:
@@ -241,7 +246,7 @@ class _Scan:
             position = found.end()
             if found["json"] and self._tries < _MOST_JSON_TRIES:
                 self._tries += 1
-                position = past_own_text(self._text, found)
+                position = past_quoted(self._text, found)
         return None
 
 

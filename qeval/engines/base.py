@@ -12,6 +12,7 @@ from typing import Any, NamedTuple, Protocol
 
 from qeval.chat import ToolCall
 from qeval.evidence import ComparabilityLevel, Rendering
+from qeval.marks import opened_by
 from qeval.outcome import FailedAnswer, Finish, Status
 from qeval.suites.case import Case
 
@@ -62,12 +63,20 @@ class Prompt(NamedTuple):
         """sha256 over the token ids as little-endian 32-bit integers."""
         return hashlib.sha256(array("i", self.token_ids).tobytes()).hexdigest()
 
+    @property
+    def opened(self) -> str:
+        """The mark by which the prompt opens a thought; empty where it opens none."""
+        return opened_by(self.text)
+
 
 class Generation(NamedTuple):
     """What an engine produced for one prompt."""
 
     status: Status = "answered"
     text: str = ""
+    """With its special tokens, without end token and padding."""
+    special: tuple[str, ...] | None = None
+    """The special tokens in the text; None where they are not known."""
     token_ids: tuple[int, ...] = ()
     """Generated tokens up to and without the end token, or with the one that completed a stop text of the case."""
     finish: Finish | None = None

@@ -10,9 +10,11 @@ from contextlib import contextmanager
 from typing import Any, NamedTuple
 
 from qeval.engines.base import Generation, OnStep
+from qeval.engines.detokenize import Detokenizer
 from qeval.engines.follow import Read
 from qeval.engines.guard import end_finder, guard_rows
 from qeval.engines.sampling import decoding_settings
+from qeval.marks import without
 from qeval.outcome import FailedAnswer
 from qeval.suites.case import Case
 
@@ -43,7 +45,8 @@ class Decoder:
     ) -> None:
         """Prepare; `temperature` 0 is greedy, and `keep_states` keeps what the output head is given."""
         self._model = model
-        self._tokenizer = tokenizer
+        self._detokenizer = Detokenizer(tokenizer)
+        self._bos_id = tokenizer.bos_token_id
         self.end_ids = tuple(end_ids)
         self._pad_id = pad_id
         self._temperature = temperature
@@ -66,7 +69,7 @@ class Decoder:
         begun = begun or [()] * len(cases)
         left = max(case.max_new_tokens - len(before) for case, before in zip(cases, begun, strict=True))
         width = read.ids.shape[1]
-        guard = guard_rows(width, cases, self._tokenizer, on_step, begun)
+        guard = guard_rows(width, cases, self._detokenizer, on_step, begun)
         # Not inference_mode: quanto's int4 kernels write to tensors it forbids to change.
         with torch.no_grad(), _last_states(self._model, keep=self._keep_states) as steps:
             output = self._model.generate(
@@ -95,7 +98,7 @@ class Decoder:
 
     def end_of(self, tokens: Sequence[int], case: Case, *, by_token: bool) -> bool | None:
         """Return whether an answer of these tokens ended by itself, False at its limit, None where it goes on."""
-        has_stopped = end_finder(self._tokenizer, case.stop)
+        has_stopped = end_finder(self._detokenizer, case.stop)
         if by_token or (has_stopped is not None and has_stopped(tokens)):
             return True
         return False if len(tokens) >= case.max_new_tokens else None
@@ -105,12 +108,13 @@ class Decoder:
         if row.bad_position is not None:
             detail = f"logits of generated token {row.bad_position} are NaN or infinite"
             return Generation(status="numeric_error", detail=detail)
-        text = self._tokenizer.decode(row.token_ids, skip_special_tokens=True)
-        failure: FailedAnswer | None = None if row.ended else "truncated"
-        if not text.strip():
+        words = self._detokenizer.words(row.token_ids, ended=row.ended)
+        failure: FailedAnswer | None = None if row.ended or words.turn_ended else "truncated"
+        if not without(words.text, words.special).strip():
             failure = "empty"
         return Generation(
-            text=text,
+            text=words.text,
+            special=words.special,
             token_ids=tuple(row.token_ids),
             finish="stop" if row.ended else "length",
             failure=failure,
@@ -127,7 +131,7 @@ class Decoder:
             max_new_tokens=max_new_tokens,
             eos_token_id=list(self.end_ids) or None,
             pad_token_id=self._pad_id,
-            bos_token_id=self._tokenizer.bos_token_id,
+            bos_token_id=self._bos_id,
         )
         # generate() fills what its argument leaves open from the model's own config: sampling, penalties, forced
         # tokens. Giving the model the same config leaves nothing to fill in.

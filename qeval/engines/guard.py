@@ -6,6 +6,7 @@ from collections.abc import Callable, Sequence
 from typing import Any, NamedTuple
 
 from qeval.engines.base import OnStep
+from qeval.engines.detokenize import Detokenizer
 from qeval.suites.case import Case
 from qeval.suites.stops import find_stop
 
@@ -26,7 +27,7 @@ class Guard(NamedTuple):
 def guard_rows(
     prompt_length: int,
     cases: Sequence[Case],
-    tokenizer: Any,  # noqa: ANN401 - transformers is untyped
+    detokenizer: Detokenizer,
     on_step: OnStep,
     begun: Sequence[Sequence[int]],
 ) -> Guard:
@@ -35,7 +36,7 @@ def guard_rows(
     Args:
         prompt_length: padded length of the prompts in tokens.
         cases: one a row; their limits and stop texts count.
-        tokenizer: decodes what was generated, to find stop texts.
+        detokenizer: gives the text of what was generated, to find stop texts.
         on_step: told at every step how many rows are still under their limit.
         begun: for each row the last tokens of `prompt_length` that are its answer's own already.
     """
@@ -43,7 +44,7 @@ def guard_rows(
     from transformers import LogitsProcessor, StoppingCriteria
 
     limits = [case.max_new_tokens for case in cases]
-    ends = [end_finder(tokenizer, case.stop) for case in cases]
+    ends = [end_finder(detokenizer, case.stop) for case in cases]
     bad_positions: list[int | None] = [None] * len(limits)
     stopped_at: list[int | None] = [None] * len(limits)
 
@@ -74,7 +75,7 @@ def guard_rows(
     return Guard(Watch(), Stop(), bad_positions, stopped_at)
 
 
-def end_finder(tokenizer: Any, stops: Sequence[str]) -> Callable[[Sequence[int]], bool] | None:  # noqa: ANN401
+def end_finder(detokenizer: Detokenizer, stops: Sequence[str]) -> Callable[[Sequence[int]], bool] | None:
     """Return what tells whether an answer's tokens end with a stop text of a case; None where the case has none."""
     if not stops:
         return None
@@ -82,7 +83,6 @@ def end_finder(tokenizer: Any, stops: Sequence[str]) -> Callable[[Sequence[int]]
     window = 8 + 8 * max(map(len, stops))
 
     def has_ended(token_ids: Sequence[int]) -> bool:
-        text = tokenizer.decode(token_ids[-window:], skip_special_tokens=True)
-        return find_stop(text, stops) is not None
+        return find_stop(detokenizer.text(token_ids[-window:]), stops) is not None
 
     return has_ended

@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 import ast
-from collections.abc import Iterable, Mapping, Sequence
+import keyword
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any, NamedTuple
 
 import regex
 
 from qeval.grading._json import MOST_DEPTH, JsonError, literal
+from qeval.grading._grades import printable
+from qeval.grading._marked_calls import in_sentence
 
 _LONGEST = 20_000
 _FENCE_LINE = regex.compile(r"^[ \t]*(?:```+|~~~+)[^\n]*$", regex.MULTILINE)
@@ -49,6 +52,8 @@ def python_calls(text: str, tools: Mapping[str, Sequence[str]]) -> PythonCalls:
     for block in _blocks(text):
         nodes = _whole(block)
         if nodes is None:
+            if _is_meant(block):
+                return PythonCalls((), f"a call that cannot be read: {printable(block, 60)}")
             continue
         try:
             calls = tuple(_read(node, tools) for node in nodes)
@@ -67,7 +72,15 @@ def _blocks(text: str) -> list[str]:
 
 def _whole(block: str) -> list[ast.Call] | None:
     """Return the calls of a block that holds nothing else, or None."""
-    tree = _parse(block)
+    plain = _calls_alone(_parse(block))
+    if plain is not None or len(block) > _LONGEST:
+        return plain
+    calls = _calls_alone(_parse_named(block))
+    # With a hyphen in a name, only arguments with names tell a call from a difference.
+    return calls if calls and all(call.keywords and not call.args for call in calls) else None
+
+
+def _calls_alone(tree: ast.Module | None) -> list[ast.Call] | None:
     if tree is None or not tree.body:
         return None
     nodes: list[ast.expr] = []
@@ -87,6 +100,48 @@ def _parse(text: str) -> ast.Module | None:
         return ast.parse(text)
     except (SyntaxError, ValueError, MemoryError, RecursionError):
         return None
+
+
+def _parse_named(text: str) -> ast.Module | None:
+    """Parse calls whose own names or arguments' names Python does not allow: `f(from="a")`, `get-time(zone-id=1)`."""
+    names: dict[str, str] = {}
+    tree = _parse("".join(_with_plain_names(text, names)))
+    for node in ast.walk(tree) if tree and names else ():
+        if isinstance(node, ast.Name):
+            node.id = names.get(node.id, node.id)
+        elif isinstance(node, ast.keyword) and node.arg:
+            node.arg = names.get(node.arg, node.arg)
+    return tree
+
+
+_WORD = regex.compile(
+    r"(?P<string>\"(?:[^\"\\\n]|\\.)*+\"|'(?:[^'\\\n]|\\.)*+')|(?P<name>[^\W\d][\w.-]*+)(?P<next>\s*+(?:\(|=(?!=)))?+|."
+    r"|\n",
+)
+
+
+def _with_plain_names(text: str, names: dict[str, str]) -> Iterator[str]:
+    """Yield a text in which the names of calls and arguments are names in Python; `names` is filled with what they were."""
+    for word in _WORD.finditer(text):
+        name = word["name"]
+        if not word["next"] or (name.isidentifier() and not keyword.iskeyword(name)):
+            yield word[0]
+            continue
+        plain = f"qeval_name_{len(names)}"
+        names[plain] = name
+        yield plain + word["next"]
+
+
+_MEANT = regex.compile(r"\[?\s*+(?P<name>[^\W\d][\w.-]*+)\((?=\s*+[^\W\d][\w.-]*+\s*+=(?!=))")
+
+
+def _is_meant(block: str) -> bool:
+    """Return whether a block is nothing but what begins as a call, `f(a=`, whether or not it can be read."""
+    found = _MEANT.match(block)
+    if found is None:
+        return False
+    end = _closing(block, found.end() - 1)
+    return end is None or regex.match(r"\s*+(?:\]\s*+\Z|\Z|[,;\n]\s*+[^\W\d][\w.-]*+\()", block[end:]) is not None
 
 
 def _unwrapped(node: ast.expr) -> ast.expr:
@@ -146,12 +201,13 @@ def _within_prose(text: str, tools: Mapping[str, Sequence[str]]) -> PythonCalls:
             break
         end = _closing(text, found.end() - 1)
         position = end or found.end()
-        tree = _parse(text[found.start() : end]) if end else None
-        node = tree.body[0].value if tree and len(tree.body) == 1 and isinstance(tree.body[0], ast.Expr) else None
-        if not isinstance(node, ast.Call):
+        node = _call_at(text, found, end) if end else None
+        if node is None:
             # Cut off in its arguments, such as `f(a="x`, or no Python at all: only the first is meant as a call.
             if end is None and "=" in text[found.end() : found.end() + 200]:
                 malformed = f"the call of {found[0].rstrip('( ')} is not closed"
+            elif end and _is_meant(text[found.start() : end]) and not in_sentence(text, found.start(), end):
+                malformed = malformed or f"the call of {found[0].rstrip('( ')} cannot be read"
             continue
         if not node.args and not node.keywords:
             continue
@@ -159,8 +215,20 @@ def _within_prose(text: str, tools: Mapping[str, Sequence[str]]) -> PythonCalls:
             calls.append(_read(node, tools))
             not_strict = not_strict or _has_json_names(node)
         except _UnreadableError as fault:
-            malformed = malformed or (str(fault) if node.keywords else None)
+            if node.keywords and not in_sentence(text, found.start(), end or position):
+                malformed = malformed or str(fault)
     return PythonCalls(tuple(calls), malformed, not_strict)
+
+
+def _call_at(text: str, found: regex.Match[str], end: int) -> ast.Call | None:
+    """Return the call of a known tool that ends at `end`, or None where it is no Python."""
+    name = found[0].rstrip("( ")
+    tree = _parse_named(f"f{text[found.end() - 1 : end]}")
+    node = tree.body[0].value if tree and len(tree.body) == 1 and isinstance(tree.body[0], ast.Expr) else None
+    if not isinstance(node, ast.Call):
+        return None
+    node.func = ast.Name(id=name, ctx=ast.Load())
+    return node
 
 
 _TOKEN = regex.compile(r"\"(?:[^\"\\\n]|\\.)*+\"|'(?:[^'\\\n]|\\.)*+'|[()\[\]{}]")

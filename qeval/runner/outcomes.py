@@ -87,6 +87,8 @@ def _outcome(prompt: Prompt, generation: Generation, batch: Batch) -> Outcome:
         detail=generation.detail or _cut_said(prompt),
         failure=generation.failure,
         text=generation.text,
+        special=generation.special,
+        opened=prompt.opened,
         token_ids=generation.token_ids,
         tool_calls=generation.tool_calls,
         finish=generation.finish,
