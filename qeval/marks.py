@@ -116,6 +116,37 @@ def opened_by(prompt: str) -> str:
     return last[0] if by_template or not after.strip() else ""
 
 
+def thought_end(text: str) -> int | None:
+    """Return where the first thought of a text ends, behind its closing mark; None where none is closed.
+
+    In the harmony format that is where the first message begins that is no thought.
+
+    >>> thought_end("41?</think>42"), thought_end("41?")
+    (11, None)
+    """
+    closed = next((mark.end() for mark in _patterns().thought.finditer(text) if mark["close"]), None)
+    said = [text.find(pair.close) + len(pair.close) for pair in _table().said_thoughts if pair.close in text]
+    message = next((mark.end() for mark in _MESSAGE.finditer(text) if not _ANALYSIS.search(mark[0])), None)
+    return min((end for end in (closed, message, *said) if end is not None), default=None)
+
+
+def begins_thought(text: str) -> bool | None:
+    """Whether a text begins with a thought; None where it is too short to tell.
+
+    >>> begins_thought("<think>Well"), begins_thought("Oslo"), begins_thought("<thi")
+    (True, False, None)
+    """
+    leading = _patterns().leading.match(text)
+    begun = text[leading.end() if leading else 0 :].lstrip().casefold()
+    table = _table()
+    marks = [pair.open.casefold() for pair in (*table.thoughts, *table.said_thoughts)]
+    if any(begun.startswith(mark) for mark in marks) or _ANALYSIS.match(begun):
+        return True
+    headers = [header.before.casefold() for header in table.turn_headers]
+    short = any(mark.startswith(begun) for mark in (*marks, *headers, "<|channel|>analysis<|message|>"))
+    return None if short else False
+
+
 def turn_end_tokens() -> frozenset[str]:
     """Return the names of special tokens that end a turn, whatever a model's settings say of them."""
     return frozenset(_table().turn_ends)

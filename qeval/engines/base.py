@@ -110,6 +110,8 @@ class Engine(Protocol):
     name: str
     level: ComparabilityLevel
     rendering: Rendering
+    thought_tokens: int | None
+    """What a thought before the answer may take; None where none is expected."""
     context_tokens: int | None
     """Longest prompt plus answer the variant can hold; None where unknown."""
     can_replay: bool

@@ -19,7 +19,7 @@ from qeval.engines.prefill import Prefill
 from qeval.engines.replay import BatchReading
 from qeval.errors import is_out_of_memory
 from qeval.evidence import ComparabilityLevel, Rendering
-from qeval.rendering.renderer import Renderer, Rules
+from qeval.rendering.renderer import PLAIN_RULES, Renderer, Rules
 from qeval.suites.case import Case
 
 
@@ -34,9 +34,9 @@ class TransformersEngine:
         model: Any,  # noqa: ANN401 - transformers is untyped
         tokenizer: Any,  # noqa: ANN401
         device: str,
-        rules: Rules,
         temperature: float = 0,
         *,
+        rules: Rules = PLAIN_RULES,
         keep_states: bool = False,
     ) -> None:
         """Prepare a loaded model and its tokenizer for decoding; `temperature` 0 is greedy.
@@ -52,6 +52,7 @@ class TransformersEngine:
         self._decoder = Decoder(self._model, tokenizer, end_ids, pad_id, temperature, keep_states=keep_states)
         self._renderer = Renderer(tokenizer, rules, end_ids, tokenizer.convert_ids_to_tokens(pad_id))
         self.rendering: Rendering = self._renderer.rendering
+        self.thought_tokens = self._renderer.thinking.tokens
         self.can_replay = _attends_to_everything(model)
         self._token_bytes = _cache_token_bytes(model)
         self.context_tokens: int | None = getattr(model.config.get_text_config(), "max_position_embeddings", None)
@@ -63,8 +64,14 @@ class TransformersEngine:
             RefusedError: it cannot be shown whole.
         """
         rendered = self._renderer.render(case)
-        thought = self._renderer.thinking.tokens or 0
-        return Prompt(suite, case, rendered.token_ids, rendered.text, thought_tokens=thought, way=rendered.way)
+        return Prompt(
+            suite,
+            case,
+            rendered.token_ids,
+            rendered.text,
+            way=rendered.way,
+            thought_tokens=self.thought_tokens or 0,
+        )
 
     def set_threads(self, threads: int) -> None:
         """Compute with so many CPU threads from now on."""
@@ -92,22 +99,21 @@ class TransformersEngine:
         """
         try:
             read = self._read(prompts)
-            cases = [prompt.case for prompt in prompts]
             if on_read is not None:
                 self._wait()
-                answers = self._handed_out(read, cases, on_read)
+                answers = self._handed_out(read, prompts, on_read)
                 if answers is not None:
                     return answers
-            rows = self._decoder.decode(read, cases, on_step)
+            rows = self._decoder.decode(read, prompts, on_step)
         except (MemoryError, RuntimeError) as error:
             if not is_out_of_memory(error):
                 raise
             return [Generation(status="out_of_memory", detail=f"batch of {len(prompts)}: {error}") for _ in prompts]
         return [self._decoder.generation(row) for row in rows]
 
-    def _handed_out(self, read: Read, cases: Sequence[Case], on_read: OnRead) -> list[Generation] | None:
+    def _handed_out(self, read: Read, prompts: Sequence[Prompt], on_read: OnRead) -> list[Generation] | None:
         """Hand out what was read; where it is to be decoded plainly, leave nothing of what was followed."""
-        reading = BatchReading(self._model, self._prefill, self._decoder, read, cases)
+        reading = BatchReading(self._model, self._prefill, self._decoder, read, prompts)
         answers = on_read(reading)
         if answers is None:
             reading.forget()

@@ -18,7 +18,6 @@ from qeval.rendering.template import RefusedError, Template, TooSlowError
 from qeval.rendering.turns import Conversation, given
 from qeval.rendering.ways import Features, Way, groups
 
-
 _ASKED = (Message(role="user", content="asks"),)
 _RULED = (Message(role="system", content="rules"), *_ASKED)
 _CALLED = (

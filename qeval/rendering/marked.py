@@ -66,7 +66,6 @@ def features(conversation: Conversation) -> Features:
         system=conversation.messages[0].role == "system",
         tools=bool(conversation.tools),
         calls=bool(calling),
-        silent_calls=any(not message.content for message in calling),
         spoken_calls=any(message.content for message in calling),
         several_calls=any(len(message.tool_calls) > 1 for message in calling),
         results=any(message.role == "tool" for message in conversation.messages),

@@ -29,6 +29,10 @@ class Rules(NamedTuple):
     """What the plan says of thinking; None: the template decides."""
 
 
+PLAIN_RULES = Rules(datetime.date(2000, 1, 1))
+"""Outside of a run: thinking as the template does, and one day for all time."""
+
+
 class Rendered(NamedTuple):
     """A case as the model reads it."""
 

@@ -81,8 +81,6 @@ class Features(NamedTuple):
     system: bool
     tools: bool
     calls: bool
-    silent_calls: bool
-    """Whether some calling turn says nothing."""
     spoken_calls: bool
     """Whether some calling turn says something too."""
     several_calls: bool
@@ -96,7 +94,7 @@ _FORMS: dict[str, Callable[[Features], bool]] = {
     "spoken": lambda has: has.spoken_calls,
     "several": lambda has: has.several_calls,
     "arguments": lambda has: has.calls,
-    "call_content": lambda has: has.silent_calls,
+    "call_content": lambda has: has.calls,
     "call_ids": lambda has: has.calls or has.results,
     "result_content": lambda has: has.results,
     "result_name": lambda has: has.results,
@@ -114,11 +112,10 @@ def groups(has: Features) -> tuple[tuple[Way, ...], ...]:
     """
     results = Way(results="text") if has.results else Way()
     calls = results._replace(calls="text") if has.calls else results
-    bases = [Way(), results]
-    if has.tools and has.results and has.calls:
-        # A template that takes tools may show results and yet no earlier calls.
-        bases.append(Way(calls="text"))
-    bases += [calls, calls._replace(tools="text") if has.tools else calls]
+    # A template that takes tools may show results and yet no earlier calls.
+    results_alone = [Way(calls="text")] if has.tools and has.results and has.calls else []
+    described = [base._replace(tools="text") for base in (Way(), results, calls)] if has.tools else []
+    bases = [Way(), results, *results_alone, calls, *described]
     return tuple(_variants(base, has) for base in dict.fromkeys(bases))
 
 

@@ -231,7 +231,7 @@ def _header(
             suite.name: SuiteInfo(version=suite.version, size=suite.size, digest=suite.digest, n_cases=len(suite.cases))
             for suite in task.suites
         },
-        decoding=recorded_decoding(task),
+        decoding=recorded_decoding(task, engine.thought_tokens),
         batches=batches_digest(batches),
         level=engine.level,
         rendering=engine.rendering.model_copy(update={"ways": _ways(batches)}),

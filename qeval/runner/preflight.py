@@ -67,7 +67,8 @@ def run_preflight(task: PreflightTask) -> Preflight:
 def _read(model: ResolvedModel, suites: Sequence[Suite], rules: Rules) -> Read:
     weights = check_weights(model)
     unloaded = Unloaded(model, rules)
-    read = Read(model.name, weights, unloaded.context_tokens, unloaded.renderer.rendering, unloaded.renderer.thinking.tokens)
+    renderer = unloaded.renderer
+    read = Read(model.name, weights, unloaded.context_tokens, renderer.rendering, renderer.thinking.tokens)
     too_slow = 0
     for key, case in _cases(suites):
         try:

@@ -9,7 +9,7 @@ from typing import Literal, NamedTuple
 from qeval.engines.head import HeadRule
 from qeval.models.resolved import ResolvedModel
 from qeval.record import Reason, State
-from qeval.rendering.renderer import Rules
+from qeval.rendering.renderer import PLAIN_RULES, Rules
 from qeval.runner.preflight import Preflight
 from qeval.suites.case import Suite
 from qeval.variants.spec import Variant
@@ -50,15 +50,15 @@ class Task(NamedTuple):
     """Whether token-level fidelity is measured."""
     reverse_kl: bool
     """Whether fidelity includes KL(candidate || baseline)."""
-    rules: Rules
-    """What is the same for all prompts of the run."""
-    refused: Mapping[str, Mapping[str, str]]
-    """Cases that no variant is shown: suite -> case id -> why."""
     decode: Decode
     baseline: Path | None
     """The baseline's record, which a candidate follows; None for the baseline itself."""
     script: Path | None
     resume: bool
+    rules: Rules = PLAIN_RULES
+    """What is the same for all prompts of the run."""
+    refused: Mapping[str, Mapping[str, str]] = {}
+    """Cases that no variant is shown: suite -> case id -> why."""
 
 
 class Stage(NamedTuple):

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any, NamedTuple
 
-from qeval.errors import VariantFailed
+from qeval.errors import UsageError, VariantFailed
 from qeval.evidence import Proof
 from qeval.models.resolved import ResolvedModel
 from qeval.units import percent
