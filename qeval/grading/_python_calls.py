@@ -132,7 +132,7 @@ def _with_plain_names(text: str, names: dict[str, str]) -> Iterator[str]:
         yield plain + word["next"]
 
 
-_MEANT = regex.compile(r"\[?\s*+(?P<name>[^\W\d][\w.-]*+)\((?=\s*+[^\W\d][\w.-]*+\s*+=(?!=))")
+_MEANT = regex.compile(r"\[?\s*+(?P<name>[^\W\d][\w.-]*+)\((?=\s*+[^\W\d][\w.-]*+\s*+(?:=(?!=)|:))")
 
 
 def _is_meant(block: str) -> bool:
@@ -169,6 +169,11 @@ def _read(call: ast.Call, tools: Mapping[str, Sequence[str]]) -> Read:
     name = _dotted(call.func) or ""
     arguments: dict[str, Any] = {}
     order = tools.get(name, ())
+    if order and len(call.args) == 1 and isinstance(call.args[0], ast.Dict) and not call.keywords:
+        # `f({"a": 1})`, as in JavaScript, unless the first parameter is an object of other keys.
+        given = _literal(name, call.args[0])
+        if given.keys() <= set(order):
+            return name, given
     if len(call.args) > len(order):
         raise _UnreadableError(f"the call of {name} has arguments without names")
     try:
@@ -186,6 +191,13 @@ def _read(call: ast.Call, tools: Mapping[str, Sequence[str]]) -> Read:
     return name, arguments
 
 
+def _literal(name: str, node: ast.Dict) -> dict[str, Any]:
+    try:
+        return dict(literal(node))
+    except (ValueError, AttributeError, RecursionError) as error:
+        raise _UnreadableError(f"the arguments of {name} cannot be read: {error}") from error
+
+
 def _within_prose(text: str, tools: Mapping[str, Sequence[str]]) -> PythonCalls:
     if not tools:
         return PythonCalls()
@@ -201,6 +213,9 @@ def _within_prose(text: str, tools: Mapping[str, Sequence[str]]) -> PythonCalls:
             break
         end = _closing(text, found.end() - 1)
         position = end or found.end()
+        if text.endswith("def ", 0, found.start()):
+            # Code that defines a function of the tool's name is about it.
+            return PythonCalls()
         node = _call_at(text, found, end) if end else None
         if node is None:
             # Cut off in its arguments, such as `f(a="x`, or no Python at all: only the first is meant as a call.
