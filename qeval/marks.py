@@ -91,7 +91,7 @@ def split_said(text: str, opened: str = "", special: Collection[str] | None = No
     if not _MAY_HOLD_MARKS.search(text):
         return Said(text, None, cut_short=False)
     text = _within_turn(text, special)
-    said = _by_channels(text) if "<|message|>" in text else _by_words(text)
+    said = _by_channels(text) if _MESSAGE.search(text) else _by_words(text)
     answer, thoughts, cut = _by_pairs(said.answer) if not said.cut_short else (said.answer, [], True)
     answer = _patterns().wrapper.sub("", answer)
     thought = "\n\n".join(part for part in (said.thought or "", *thoughts) if part.strip()).strip()
@@ -204,7 +204,8 @@ def _within_turn(text: str, special: Collection[str] | None) -> str:
     text = text[leading.end() :] if leading else text
     if special:
         text = text[: _turn_end(text, special)]
-    return _without_end(text)
+    # Whether the last message of several is closed tells whether a thought is.
+    return text if _MESSAGE.search(text) else _without_end(text)
 
 
 def _without_end(text: str) -> str:
@@ -223,7 +224,7 @@ def _turn_end(text: str, special: Collection[str]) -> int:
     scan = _Scan(_patterns().turn_scan, text, ("turn",))
     position = 0
     # Channels have message ends of their own.
-    while "<|message|>" not in text and (found := scan.after(position)):
+    while not _MESSAGE.search(text) and (found := scan.after(position)):
         if any(token in found[0] for token in special):
             return found.start()
         position = found.end()
@@ -323,7 +324,7 @@ def _by_channels(text: str) -> Said:
         else:
             comments.append(body)
     answer = [*calls, final] if final is not None else [*comments, *calls]
-    return Said("\n".join(answer), "\n\n".join(thoughts) or None, cut)
+    return Said(_without_end("\n".join(answer)), "\n\n".join(thoughts) or None, cut)
 
 
 _BEGINS = ("<|start|>", "<|channel|>")

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from functools import cache
+from functools import cache, lru_cache
 from pathlib import Path
 from typing import Literal, NamedTuple
 
@@ -74,6 +74,7 @@ def patterns() -> Patterns:
     )
 
 
+@lru_cache(maxsize=4_096)
 def is_call_mark(token: str) -> bool:
     """Return whether a special token may have to do with calls: one of the table, or one named like that.
 
