@@ -69,6 +69,4 @@ class Detokenizer:
         return text
 
     def _decode(self, tokens: list[int]) -> str:
-        return str(
-            self._tokenizer.decode(tokens, skip_special_tokens=False, clean_up_tokenization_spaces=False)
-        )
+        return str(self._tokenizer.decode(tokens, skip_special_tokens=False, clean_up_tokenization_spaces=False))

@@ -99,7 +99,9 @@ def parts(text: str) -> Iterator[Headed | Segment]:
 
 def in_sentence(text: str, start: int, end: int) -> bool:
     """Return whether what stands there is a word of a sentence: words of the same line stand around it."""
-    return bool(_IN_SENTENCE_BEFORE.search(text, max(0, start - 3), start)) and bool(_IN_SENTENCE_AFTER.match(text, end))
+    return bool(_IN_SENTENCE_BEFORE.search(text, max(0, start - 3), start)) and bool(
+        _IN_SENTENCE_AFTER.match(text, end)
+    )
 
 
 def _syntax_of(found: regex.Match[str]) -> int | None:
@@ -140,7 +142,9 @@ def _with_parameters(
         key = found["key"].strip()
         if key in parameters:
             fault = f"the call of {name} gives {key} twice"
-        parameters[key] = Parameter(_unpadded(found["value"]), "text" in found.groupdict() and found["text"] is not None)
+        parameters[key] = Parameter(
+            _unpadded(found["value"]), "text" in found.groupdict() and found["text"] is not None
+        )
         position = found.end()
     until = regex.compile(syntax.until, regex.VERBOSE | regex.IGNORECASE).search(text, position)
     end = until.start() if until else len(text)

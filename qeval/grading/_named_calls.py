@@ -74,7 +74,11 @@ def _tagged(
 
 def _unread(text: str, names: str, tools: Mapping[str, Collection[str]]) -> str | None:
     """Return why a text that names a tool as calls do is a malformed call, or None where it is prose."""
-    beside = (rf"{regex.escape(name)}\s*[\[({{<:]?\s*-{{0,2}}[\"']?(?:{_any(keys)})[\"']?\s*[=:]" for name, keys in tools.items() if keys)
+    beside = (
+        rf"{regex.escape(name)}\s*[\[({{<:]?\s*-{{0,2}}[\"']?(?:{_any(keys)})[\"']?\s*[=:]"
+        for name, keys in tools.items()
+        if keys
+    )
     flag = (rf"{regex.escape(name)}\s+--(?:{_any(keys)})\b" for name, keys in tools.items() if keys)
     as_value = rf"(?:name|function|tool)[\"']?\s*[:=]\s*[\"'`]?(?:{names})\b.{{0,40}}?\b(?:arguments|parameters|input|args)[\"']?\s*[:=]"
     action = rf"Action[ ]?\d*[*_ ]*[:：][*_ ]*[`\"']?(?:{names})[`\"'*_]*\s*(?:$|[\[({{])"

@@ -70,7 +70,11 @@ def test_tool_calls_are_part_of_the_text():
         ({"text": "<think>9?</think>8<file_sep>"}, {"text": "<think>8?</think>9"}, ("8", "9")),
         ({"text": "8"}, {"text": "8<file_sep>"}, ("8", "8<file_sep>")),
         ({"text": "<think>a</think>8"}, {"text": "<think>b</think>8"}, ("<think>a</think>8", "<think>b</think>8")),
-        ({"text": "8"}, {"text": "Hm, 8", "opened": "<think>", "thought": "Hm, 8"}, ("8", "(thought, no answer) Hm, 8")),
+        (
+            {"text": "8"},
+            {"text": "Hm, 8", "opened": "<think>", "thought": "Hm, 8"},
+            ("8", "(thought, no answer) Hm, 8"),
+        ),
     ],
     ids=["without thoughts and special tokens", "a special token is all", "a thought is all", "no answer"],
 )
