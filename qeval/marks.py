@@ -6,7 +6,7 @@ The table is marks.yaml. A mark within a string of JSON or of a call, a code spa
 from __future__ import annotations
 
 import json
-from collections.abc import Collection
+from collections.abc import Collection, Mapping
 from functools import cache
 from pathlib import Path
 from typing import NamedTuple
@@ -93,7 +93,7 @@ def split_said(text: str, opened: str = "", special: Collection[str] | None = No
     text = _within_turn(text, special)
     said = _by_channels(text) if _MESSAGE.search(text) else _by_words(text)
     answer, thoughts, cut = _by_pairs(said.answer) if not said.cut_short else (said.answer, [], True)
-    answer = _patterns().wrapper.sub("", answer)
+    answer = _unwrapped(answer)
     thought = "\n\n".join(part for part in (said.thought or "", *thoughts) if part.strip()).strip()
     return Said(answer.strip() if answer != text else answer, thought or None, cut)
 
@@ -152,7 +152,9 @@ class _Patterns(NamedTuple):
     """What ends a turn or begins one."""
     turn_scan: regex.Pattern[str]
     header_last: regex.Pattern[str]
-    wrapper: regex.Pattern[str]
+    wrapper_scan: regex.Pattern[str]
+    closings: Mapping[str, regex.Pattern[str]]
+    """Opening mark of a thought, in small letters -> its closing mark."""
 
 
 @cache
@@ -164,7 +166,8 @@ def _table() -> _Table:
 def _patterns() -> _Patterns:
     table = _table()
     thought = _named("open", [pair.open for pair in table.thoughts])
-    thought += "|" + _named("close", [pair.close for pair in table.thoughts])
+    # What ends any message closes a thought only where one was opened.
+    thought += "|" + _named("close", [pair.close for pair in table.thoughts if pair.close not in table.message_ends])
     ours = _headers(table, table.roles.assistant)
     ends = _any([*table.turn_ends, *table.message_ends])
     turn = f"{_headers(table, [*table.roles.assistant, *table.roles.other])}|{ends}"
@@ -178,7 +181,8 @@ def _patterns() -> _Patterns:
         turn=regex.compile(turn, flags),
         turn_scan=regex.compile(f"(?P<turn>{turn})|{own}", flags),
         header_last=regex.compile(rf"(?:{ours})\s*\Z", flags),
-        wrapper=regex.compile(_any(table.wrappers), flags),
+        wrapper_scan=regex.compile(f"{_named('wrapper', table.wrappers)}|{own}", flags),
+        closings={pair.open.lower(): regex.compile(regex.escape(pair.close), flags) for pair in table.thoughts},
     )
 
 
@@ -202,10 +206,10 @@ def _within_turn(text: str, special: Collection[str] | None) -> str:
     marks = _patterns()
     leading = marks.leading.match(text)
     text = text[leading.end() :] if leading else text
-    if special:
-        text = text[: _turn_end(text, special)]
-    # Whether the last message of several is closed tells whether a thought is.
-    return text if _MESSAGE.search(text) else _without_end(text)
+    if _MESSAGE.search(text):
+        # Channels have ends of their own: whether the last message is closed tells whether a thought is.
+        return text
+    return _without_end(text[: _turn_end(text, special)] if special else text)
 
 
 def _without_end(text: str) -> str:
@@ -223,8 +227,7 @@ def _turn_end(text: str, special: Collection[str]) -> int:
     """Return where the first mark of a turn stands that is made of special tokens, or the end."""
     scan = _Scan(_patterns().turn_scan, text, ("turn",))
     position = 0
-    # Channels have message ends of their own.
-    while not _MESSAGE.search(text) and (found := scan.after(position)):
+    while found := scan.after(position):
         if any(token in found[0] for token in special):
             return found.start()
         position = found.end()
@@ -253,8 +256,7 @@ class _Scan:
 
 def _by_pairs(text: str) -> tuple[str, list[str], bool]:
     """Return what stands outside of thoughts, the thoughts, and whether the last of them is not closed."""
-    mark = _patterns().thought
-    if not mark.search(text):
+    if not _patterns().thought.search(text):
         return text, [], False
     scan = _Scan(_patterns().scan, text, ("open", "close"))
     kept: list[str] = []
@@ -267,12 +269,29 @@ def _by_pairs(text: str) -> tuple[str, list[str], bool]:
             thoughts.append("".join(kept))
             kept = []
             continue
-        closing = next((other for other in mark.finditer(text, start) if other["close"]), None)
+        closing = _closing(text, found["open"], start)
         thoughts.append(text[start : closing.start() if closing else len(text)])
         if closing is None:
             return "".join(kept), thoughts, True
         start = closing.end()
     return "".join([*kept, text[start:]]), thoughts, False
+
+
+def _closing(text: str, opening: str, start: int) -> regex.Match[str] | None:
+    """Return the mark that closes a thought: its own, else that of another kind of thought."""
+    own = _patterns().closings[opening.lower()].search(text, start)
+    return own or next((mark for mark in _patterns().thought.finditer(text, start) if mark["close"]), None)
+
+
+def _unwrapped(text: str) -> str:
+    """Return an answer without the marks that stand around answers."""
+    scan = _Scan(_patterns().wrapper_scan, text, ("wrapper",))
+    kept: list[str] = []
+    start = 0
+    while found := scan.after(start):
+        kept.append(text[start : found.start()])
+        start = found.end()
+    return "".join([*kept, text[start:]])
 
 
 def _by_words(text: str) -> Said:

@@ -12,6 +12,7 @@ from qeval.grading._marked_calls import MOST_CALLS, Headed, Parameter
 
 _CHILD = regex.compile(r"\s*<(?P<key>[\w.:-]+)>(?P<value>(?:(?!<(?P=key)>).)*?)</(?P=key)>", regex.DOTALL)
 _ATTRIBUTE = regex.compile(r"\s+(?P<key>[\w.:-]+)=\"(?P<value>[^\"]*)\"")
+_ARGUMENTS = r"\b(?:arguments|parameters|input|args)[\"']?\s*[:=]"
 _LINE_START = r"^[ \t*_>#`-]*"
 _LONGEST = 20_000
 _MOST_NESTED = 1_000
@@ -25,13 +26,13 @@ class NamedCalls(NamedTuple):
 
 
 def named_calls(text: str, tools: Mapping[str, Collection[str]]) -> NamedCalls:
-    """Return the calls of known tools in a text.
+    r"""Return the calls of known tools in a text.
 
     Args:
         text: the answer.
         tools: the name of each tool with those of its parameters.
 
-    >>> named_calls('weather\\n{"city": "Rome"}', {"weather": ["city"]}).calls[0].arguments
+    >>> named_calls('weather\n{"city": "Rome"}', {"weather": ["city"]}).calls[0].arguments
     '{"city": "Rome"}'
     """
     if not any(name in text for name in tools):
@@ -75,14 +76,13 @@ def _tagged(
 def _unread(text: str, names: str, tools: Mapping[str, Collection[str]]) -> str | None:
     """Return why a text that names a tool as calls do is a malformed call, or None where it is prose."""
     beside = (
-        rf"{regex.escape(name)}\s*[\[({{<:]?\s*-{{0,2}}[\"']?(?:{_any(keys)})[\"']?\s*[=:]"
+        rf"{regex.escape(name)}(?:\s*[\[({{<:]?\s*-{{0,2}}[\"']?(?:{_any(keys)})[\"']?\s*[=:]|\s+--(?:{_any(keys)})\b)"
         for name, keys in tools.items()
         if keys
     )
-    flag = (rf"{regex.escape(name)}\s+--(?:{_any(keys)})\b" for name, keys in tools.items() if keys)
-    as_value = rf"(?:name|function|tool)[\"']?\s*[:=]\s*[\"'`]?(?:{names})\b.{{0,40}}?\b(?:arguments|parameters|input|args)[\"']?\s*[:=]"
+    as_value = rf"(?:name|function|tool)[\"']?\s*[:=]\s*[\"'`]?(?:{names})\b.{{0,40}}?{_ARGUMENTS}"
     action = rf"Action[ ]?\d*[*_ ]*[:：][*_ ]*[`\"']?(?:{names})[`\"'*_]*\s*(?:$|[\[({{])"
-    shapes = "|".join([*beside, *flag, as_value, action])
+    shapes = "|".join([*beside, as_value, action])
     found = regex.search(rf"{_LINE_START}(?:{shapes})", text, regex.MULTILINE | regex.DOTALL)
     if found:
         return f"a call that cannot be read: {found[0].strip()[:60]}"

@@ -50,8 +50,8 @@ def speaker(tokenizer: Any, tokens: list[int]) -> LlamaForCausalLM:
 def outcome_of(row: dict[str, Any], folder: Path) -> Outcome:
     """Return the outcome of a row.
 
-    It gives the tokenizer's tokens (`special`, `added`, `pad`), the end of the prompt, the pieces that are said, how many
-    tokens before the last the limit cuts (`cut`), stop texts, tools and the grader.
+    It gives the tokenizer's tokens (`special`, `added`, `pad`), the end of the prompt, the pieces that are said, how
+    many tokens the limit cuts off (`cut`), stop texts, tools and the grader.
     """
     tokenizer = (
         made.make_piece_tokenizer(row.get("special", []))

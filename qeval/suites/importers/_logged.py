@@ -28,10 +28,10 @@ MAX_NEW_TOKENS = 1024
 NOTES = (
     "Expected is what the logged answer proves: its tool calls; no call, where tools were offered and it was text; "
     "valid JSON, where a JSON Schema was asked for. Any other answer needs --grader.",
-    "Calls that were logged as text are read where tools were offered. Thoughts and marks of the turn are no part of an "
+    "Calls that were logged as text are read where tools were offered. Thoughts and marks of turns are no part of the "
     "answer.",
-    "Each logged answer was graded by the case made of it. Where the expectation follows from the answer, a case that it "
-    "fails is left out; else the case has the tag `logged: fails`.",
+    "Each logged answer was graded by the case made from it. A case that it fails is left out where the expectation "
+    "follows from the answer; otherwise it has the tag `logged: fails`.",
     "A JSON Schema of `response_format` is told in the system text, since other engines do not enforce it.",
     "Neighbouring messages of one role are joined. Temperature and other sampling settings are not taken over: a plan "
     "says how variants decode. Stop texts are.",
