@@ -90,8 +90,13 @@ def split_said(text: str, opened: str = "", special: Collection[str] | None = No
     text = opened + text
     if not _MAY_HOLD_MARKS.search(text):
         return Said(text, None, cut_short=False)
-    text = _within_turn(text, special)
-    said = _by_channels(text) if _MESSAGE.search(text) else _by_words(text)
+    leading = _patterns().leading.match(text)
+    text = text[leading.end() :] if leading else text
+    said = _by_channels(text)
+    if said is None:
+        # Channels have ends of their own: whether the last message is closed tells whether a thought is.
+        text = _within_turn(text, special)
+        said = _by_words(text)
     answer, thoughts, cut = _by_pairs(said.answer) if not said.cut_short else (said.answer, [], True)
     answer = _unwrapped(answer)
     thought = "\n\n".join(part for part in (said.thought or "", *thoughts) if part.strip()).strip()
@@ -153,6 +158,7 @@ class _Patterns(NamedTuple):
     turn_scan: regex.Pattern[str]
     header_last: regex.Pattern[str]
     wrapper_scan: regex.Pattern[str]
+    message_scan: regex.Pattern[str]
     closings: Mapping[str, regex.Pattern[str]]
     """Opening mark of a thought, in small letters -> its closing mark."""
 
@@ -166,8 +172,7 @@ def _table() -> _Table:
 def _patterns() -> _Patterns:
     table = _table()
     thought = _named("open", [pair.open for pair in table.thoughts])
-    # What ends any message closes a thought only where one was opened.
-    thought += "|" + _named("close", [pair.close for pair in table.thoughts if pair.close not in table.message_ends])
+    thought += "|" + _named("close", [pair.close for pair in table.thoughts])
     ours = _headers(table, table.roles.assistant)
     ends = _any([*table.turn_ends, *table.message_ends])
     turn = f"{_headers(table, [*table.roles.assistant, *table.roles.other])}|{ends}"
@@ -182,6 +187,7 @@ def _patterns() -> _Patterns:
         turn_scan=regex.compile(f"(?P<turn>{turn})|{own}", flags),
         header_last=regex.compile(rf"(?:{ours})\s*\Z", flags),
         wrapper_scan=regex.compile(f"{_named('wrapper', table.wrappers)}|{own}", flags),
+        message_scan=regex.compile(f"{_MESSAGE}|{own}", flags),
         closings={pair.open.lower(): regex.compile(regex.escape(pair.close), flags) for pair in table.thoughts},
     )
 
@@ -203,12 +209,6 @@ def _headers(table: _Table, roles: Collection[str]) -> str:
 
 def _within_turn(text: str, special: Collection[str] | None) -> str:
     """Return what stands within the first turn of a text."""
-    marks = _patterns()
-    leading = marks.leading.match(text)
-    text = text[leading.end() :] if leading else text
-    if _MESSAGE.search(text):
-        # Channels have ends of their own: whether the last message is closed tells whether a thought is.
-        return text
     return _without_end(text[: _turn_end(text, special)] if special else text)
 
 
@@ -304,25 +304,26 @@ def _by_words(text: str) -> Said:
 
 
 _ANALYSIS = regex.compile(r"<\|channel\|>\s*analysis\b[^<]*<\|message\|>", regex.IGNORECASE)
-_MESSAGE = regex.compile(
-    r"(?:<\|start\|>(?P<role>[^<]*+))?+(?:<\|channel\|>(?P<channel>[^<]*+))?+(?:<\|constrain\|>[^<]*+)?+<\|message\|>"
-)
+_MESSAGE = r"(?P<message>(?:<\|start\|>[^<]*+)?+(?:<\|channel\|>(?P<channel>[^<]*+))?+(?:<\|constrain\|>[^<]*+)?+<\|message\|>)"
 _MESSAGE_END = regex.compile(r"<\|(?:end|return|call|start|channel)\|>|\Z")
 _RECIPIENT = regex.compile(r"\bto=\S")
 _BARE_HEADER = regex.compile(r"\s*(?:assistant)?\s*(?P<recipient>to=\S+)?\s*\Z|<\|start\|>[^<]*\Z")
 
 
-def _by_channels(text: str) -> Said:
+def _by_channels(text: str) -> Said | None:
     """Read the messages of the harmony format: analysis is thought, the last final message or else comments are answer.
 
-    Messages to a tool stay as they are, with their header.
+    Messages to a tool stay as they are, with their header. None where there is no message.
     """
+    scan = _Scan(_patterns().message_scan, text, ("message",))
+    if "<|message|>" not in text or scan.after(0) is None:
+        return None
     thoughts: list[str] = []
     calls: list[str] = []
     comments: list[str] = []
     final: str | None = None
     position, cut = 0, False
-    while header := _MESSAGE.search(text, position):
+    while header := scan.after(position):
         before = text[position : header.start()]
         bare = _BARE_HEADER.match(before)
         if not bare:

@@ -61,6 +61,7 @@ def outcome_of(row: dict[str, Any], folder: Path) -> Outcome:
             marks=row.get("special", []),
             plain_marks=row.get("added", []),
             pad_token=row.get("pad"),
+            **row.get("options", {}),
         )
     )
     tokens = [token for piece in row["says"] for token in tokenizer(piece, add_special_tokens=False)["input_ids"]]
