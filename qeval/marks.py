@@ -6,7 +6,7 @@ The table is marks.yaml. A mark within a string of JSON or of a call, a code spa
 from __future__ import annotations
 
 import json
-from collections.abc import Collection
+from collections.abc import Collection, Mapping
 from functools import cache
 from pathlib import Path
 from typing import NamedTuple
@@ -90,10 +90,15 @@ def split_said(text: str, opened: str = "", special: Collection[str] | None = No
     text = opened + text
     if not _MAY_HOLD_MARKS.search(text):
         return Said(text, None, cut_short=False)
-    text = _within_turn(text, special)
-    said = _by_channels(text) if "<|message|>" in text else _by_words(text)
+    leading = _patterns().leading.match(text)
+    text = text[leading.end() :] if leading else text
+    said = _by_channels(text)
+    if said is None:
+        # Channels have ends of their own: whether the last message is closed tells whether a thought is.
+        text = _within_turn(text, special)
+        said = _by_words(text)
     answer, thoughts, cut = _by_pairs(said.answer) if not said.cut_short else (said.answer, [], True)
-    answer = _patterns().wrapper.sub("", answer)
+    answer = _unwrapped(answer)
     thought = "\n\n".join(part for part in (said.thought or "", *thoughts) if part.strip()).strip()
     return Said(answer.strip() if answer != text else answer, thought or None, cut)
 
@@ -116,35 +121,44 @@ def opened_by(prompt: str) -> str:
     return last[0] if by_template or not after.strip() else ""
 
 
-def thought_end(text: str) -> int | None:
-    """Return where the first thought of a text ends, behind its closing mark; None where none is closed.
+def opening_of(text: str) -> str | None:
+    """Return the mark with which a text opens a thought, empty where it begins otherwise, None where it is too short.
+
+    >>> opening_of("<think>Well"), opening_of("Oslo"), opening_of("<thi")
+    ('<think>', '', None)
+    """
+    leading = _patterns().leading.match(text)
+    begun = text[leading.end() if leading else 0 :].lstrip()
+    table = _table()
+    marks = [pair.open for pair in (*table.thoughts, *table.said_thoughts)]
+    found = max((mark for mark in marks if begun.casefold().startswith(mark.casefold())), key=len, default="")
+    if analysis := _ANALYSIS.match(begun):
+        return analysis[0]
+    if found:
+        return found
+    begins = (*marks, *(header.before for header in table.turn_headers), "<|channel|>analysis<|message|>")
+    return None if any(mark.casefold().startswith(begun.casefold()) for mark in begins) else ""
+
+
+def thought_end(text: str, opening: str) -> int | None:
+    """Return where a thought ends in a text, behind its closing mark; None where it goes on.
 
     In the harmony format that is where the first message begins that is no thought.
 
-    >>> thought_end("41?</think>42"), thought_end("41?")
+    Args:
+        text: what follows the opening mark, or the end of it.
+        opening: the mark that opened the thought (`opened_by`, `opening_of`).
+
+    >>> thought_end("41?</think>42", "<think>"), thought_end("41?", "<think>")
     (11, None)
     """
-    closed = next((mark.end() for mark in _patterns().thought.finditer(text) if mark["close"]), None)
-    said = [text.find(pair.close) + len(pair.close) for pair in _table().said_thoughts if pair.close in text]
-    message = next((mark.end() for mark in _MESSAGE.finditer(text) if not _ANALYSIS.search(mark[0])), None)
-    return min((end for end in (closed, message, *said) if end is not None), default=None)
-
-
-def begins_thought(text: str) -> bool | None:
-    """Whether a text begins with a thought; None where it is too short to tell.
-
-    >>> begins_thought("<think>Well"), begins_thought("Oslo"), begins_thought("<thi")
-    (True, False, None)
-    """
-    leading = _patterns().leading.match(text)
-    begun = text[leading.end() if leading else 0 :].lstrip().casefold()
-    table = _table()
-    marks = [pair.open.casefold() for pair in (*table.thoughts, *table.said_thoughts)]
-    if any(begun.startswith(mark) for mark in marks) or _ANALYSIS.match(begun):
-        return True
-    headers = [header.before.casefold() for header in table.turn_headers]
-    short = any(mark.startswith(begun) for mark in (*marks, *headers, "<|channel|>analysis<|message|>"))
-    return None if short else False
+    if _ANALYSIS.search(opening):
+        # A message without its header is one of which the text holds only the end.
+        messages = (found for found in regex.finditer(_MESSAGE, text) if not found[0].startswith("<|message|>"))
+        return next((found.end() for found in messages if not _ANALYSIS.search(found[0])), None)
+    said = [pair.close for pair in _table().said_thoughts if pair.open == opening]
+    closing = regex.compile(_any(said)) if said else _patterns().closings.get(opening.lower(), _patterns().thought)
+    return next((found.end() for found in closing.finditer(text) if found.groupdict().get("open") is None), None)
 
 
 def turn_end_tokens() -> frozenset[str]:
@@ -183,7 +197,10 @@ class _Patterns(NamedTuple):
     """What ends a turn or begins one."""
     turn_scan: regex.Pattern[str]
     header_last: regex.Pattern[str]
-    wrapper: regex.Pattern[str]
+    wrapper_scan: regex.Pattern[str]
+    message_scan: regex.Pattern[str]
+    closings: Mapping[str, regex.Pattern[str]]
+    """Opening mark of a thought, in small letters -> its closing mark."""
 
 
 @cache
@@ -209,7 +226,9 @@ def _patterns() -> _Patterns:
         turn=regex.compile(turn, flags),
         turn_scan=regex.compile(f"(?P<turn>{turn})|{own}", flags),
         header_last=regex.compile(rf"(?:{ours})\s*\Z", flags),
-        wrapper=regex.compile(_any(table.wrappers), flags),
+        wrapper_scan=regex.compile(f"{_named('wrapper', table.wrappers)}|{own}", flags),
+        message_scan=regex.compile(f"{_MESSAGE}|{own}", flags),
+        closings={pair.open.lower(): regex.compile(regex.escape(pair.close), flags) for pair in table.thoughts},
     )
 
 
@@ -230,12 +249,7 @@ def _headers(table: _Table, roles: Collection[str]) -> str:
 
 def _within_turn(text: str, special: Collection[str] | None) -> str:
     """Return what stands within the first turn of a text."""
-    marks = _patterns()
-    leading = marks.leading.match(text)
-    text = text[leading.end() :] if leading else text
-    if special:
-        text = text[: _turn_end(text, special)]
-    return _without_end(text)
+    return _without_end(text[: _turn_end(text, special)] if special else text)
 
 
 def _without_end(text: str) -> str:
@@ -253,8 +267,7 @@ def _turn_end(text: str, special: Collection[str]) -> int:
     """Return where the first mark of a turn stands that is made of special tokens, or the end."""
     scan = _Scan(_patterns().turn_scan, text, ("turn",))
     position = 0
-    # Channels have message ends of their own.
-    while "<|message|>" not in text and (found := scan.after(position)):
+    while found := scan.after(position):
         if any(token in found[0] for token in special):
             return found.start()
         position = found.end()
@@ -283,8 +296,7 @@ class _Scan:
 
 def _by_pairs(text: str) -> tuple[str, list[str], bool]:
     """Return what stands outside of thoughts, the thoughts, and whether the last of them is not closed."""
-    mark = _patterns().thought
-    if not mark.search(text):
+    if not _patterns().thought.search(text):
         return text, [], False
     scan = _Scan(_patterns().scan, text, ("open", "close"))
     kept: list[str] = []
@@ -297,12 +309,29 @@ def _by_pairs(text: str) -> tuple[str, list[str], bool]:
             thoughts.append("".join(kept))
             kept = []
             continue
-        closing = next((other for other in mark.finditer(text, start) if other["close"]), None)
+        closing = _closing(text, found["open"], start)
         thoughts.append(text[start : closing.start() if closing else len(text)])
         if closing is None:
             return "".join(kept), thoughts, True
         start = closing.end()
     return "".join([*kept, text[start:]]), thoughts, False
+
+
+def _closing(text: str, opening: str, start: int) -> regex.Match[str] | None:
+    """Return the mark that closes a thought: its own, else that of another kind of thought."""
+    own = _patterns().closings[opening.lower()].search(text, start)
+    return own or next((mark for mark in _patterns().thought.finditer(text, start) if mark["close"]), None)
+
+
+def _unwrapped(text: str) -> str:
+    """Return an answer without the marks that stand around answers."""
+    scan = _Scan(_patterns().wrapper_scan, text, ("wrapper",))
+    kept: list[str] = []
+    start = 0
+    while found := scan.after(start):
+        kept.append(text[start : found.start()])
+        start = found.end()
+    return "".join([*kept, text[start:]])
 
 
 def _by_words(text: str) -> Said:
@@ -315,25 +344,26 @@ def _by_words(text: str) -> Said:
 
 
 _ANALYSIS = regex.compile(r"<\|channel\|>\s*analysis\b[^<]*<\|message\|>", regex.IGNORECASE)
-_MESSAGE = regex.compile(
-    r"(?:<\|start\|>(?P<role>[^<]*+))?+(?:<\|channel\|>(?P<channel>[^<]*+))?+(?:<\|constrain\|>[^<]*+)?+<\|message\|>"
-)
+_MESSAGE = r"(?P<message>(?:<\|start\|>[^<]*+)?+(?:<\|channel\|>(?P<channel>[^<]*+))?+(?:<\|constrain\|>[^<]*+)?+<\|message\|>)"
 _MESSAGE_END = regex.compile(r"<\|(?:end|return|call|start|channel)\|>|\Z")
 _RECIPIENT = regex.compile(r"\bto=\S")
 _BARE_HEADER = regex.compile(r"\s*(?:assistant)?\s*(?P<recipient>to=\S+)?\s*\Z|<\|start\|>[^<]*\Z")
 
 
-def _by_channels(text: str) -> Said:
+def _by_channels(text: str) -> Said | None:
     """Read the messages of the harmony format: analysis is thought, the last final message or else comments are answer.
 
-    Messages to a tool stay as they are, with their header.
+    Messages to a tool stay as they are, with their header. None where there is no message.
     """
+    scan = _Scan(_patterns().message_scan, text, ("message",))
+    if "<|message|>" not in text or scan.after(0) is None:
+        return None
     thoughts: list[str] = []
     calls: list[str] = []
     comments: list[str] = []
     final: str | None = None
     position, cut = 0, False
-    while header := _MESSAGE.search(text, position):
+    while header := scan.after(position):
         before = text[position : header.start()]
         bare = _BARE_HEADER.match(before)
         if not bare:
@@ -354,7 +384,7 @@ def _by_channels(text: str) -> Said:
         else:
             comments.append(body)
     answer = [*calls, final] if final is not None else [*comments, *calls]
-    return Said("\n".join(answer), "\n\n".join(thoughts) or None, cut)
+    return Said(_without_end("\n".join(answer)), "\n\n".join(thoughts) or None, cut)
 
 
 _BEGINS = ("<|start|>", "<|channel|>")

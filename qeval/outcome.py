@@ -68,8 +68,8 @@ class Outcome(Strict):
     prompt was cut, where any was."""
     failure: FailedAnswer | None = None
     text: str = ""
-    """What the model said, thoughts and special tokens among it, up to and without its end token. Graders read it through
-    `qeval.grading.base.answer_of`, people through `visible`."""
+    """What the model said, with its thoughts and special tokens, up to and without its end token. Graders read it
+    through `qeval.grading.base.answer_of`, people through `visible`."""
     special: tuple[str, ...] | None = None
     """The special tokens in `text`; None where they are not known: an endpoint, or a record that kept none."""
     opened: str | None = None

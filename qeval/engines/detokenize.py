@@ -1,4 +1,4 @@
-"""From generated tokens to what the model said: special tokens stay, since marks of calls and thoughts are among them."""
+"""From generated tokens to what the model said: special tokens stay, since they mark calls and thoughts."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ class Detokenizer:
         self._garbled = {token: name for token, name in added.items() if _BROKEN in self._decode([token])}
 
     def words(self, tokens: Sequence[int], *, ended: bool) -> Words:
-        """Return the text of an answer's tokens, which come without the end token; `ended` says whether one followed."""
+        """Return the text of an answer's tokens; `ended`: an end token, which is not among them, followed."""
         kept = list(tokens)
         end = next((at for at, token in enumerate(kept) if token in self._turn_ends), None)
         kept = kept[:end]
@@ -69,6 +69,4 @@ class Detokenizer:
         return text
 
     def _decode(self, tokens: list[int]) -> str:
-        return str(
-            self._tokenizer.decode(tokens, skip_special_tokens=False, clean_up_tokenization_spaces=False)
-        )
+        return str(self._tokenizer.decode(tokens, skip_special_tokens=False, clean_up_tokenization_spaces=False))

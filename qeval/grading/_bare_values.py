@@ -1,4 +1,4 @@
-"""Objects in the manner of Gemma: keys without quotes, strings between marks, as in `{city:<escape>Rome<escape>,n:3}`."""
+"""Objects in the manner of Gemma: bare keys, and strings between marks, as in `{city:<escape>Rome<escape>,n:3}`."""
 
 from __future__ import annotations
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from functools import cache
+from functools import cache, lru_cache
 from pathlib import Path
 from typing import Literal, NamedTuple
 
@@ -35,6 +35,7 @@ class Syntax(Strict):
     name: str
     models: str
     opens: tuple[str, ...] = ()
+    like: str | None = None
     closes: tuple[str, ...] = ()
     head: str | None = None
     parameter: ParameterForm | None = None
@@ -64,13 +65,16 @@ def patterns() -> Patterns:
     heads = "|".join(f"(?P<s{at}>{entry.head})" for at, entry in enumerate(table) if entry.head is not None)
     opens = _any([mark for entry in table for mark in entry.opens])
     closes = _any([mark for entry in table for mark in entry.closes if mark != FENCE])
-    marks = f"{heads}|(?P<open>{opens})|(?P<close>{closes})"
+    like = "|".join(entry.like for entry in table if entry.like is not None)
+    # Before a bracket `[ARGS]` is a link in Markdown.
+    marks = rf"{heads}|(?P<open>(?:{opens})(?<!\](?=\())) | (?P<close>{closes}) | (?P<open>{like})"
     return Patterns(
         scan=regex.compile(rf"{_CAN_BEGIN}(?:{marks}|(?P<code>`[^`\n]+`(?!`))|{QUOTED})", _FLAGS),
         parameters=tuple(_parameter(entry) for entry in table),
     )
 
 
+@lru_cache(maxsize=4_096)
 def is_call_mark(token: str) -> bool:
     """Return whether a special token may have to do with calls: one of the table, or one named like that.
 

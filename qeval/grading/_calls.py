@@ -205,13 +205,30 @@ class _Reader:
         if isinstance(function, Mapping):
             yield from self._from_object(function, place)
             return
-        name = next((value[key] for key in _NAME_KEYS if isinstance(value.get(key), str)), None)
+        name = next((self._plain(value[key]) for key in _NAME_KEYS if isinstance(value.get(key), str)), None)
         key = next((key for key in _ARGUMENT_KEYS if key in value), None)
         if name is not None and (key is not None or (name in self.tools and place.alone)):
             if self._is_call(value, name, key, place):
                 yield Call(name, self._arguments(value, name, key))
         elif value and all(self._names_a_call(tool, item, place) for tool, item in value.items()):
             yield from (Call(tool, dict(arguments)) for tool, arguments in value.items())
+        elif not _is_definition(value, "parameters"):
+            for item in value.values():
+                yield from self._within(item, place)
+
+    def _within(self, value: object, place: _Place) -> Iterator[Call]:
+        """Find calls of known tools in what lies deeper, such as `{"thought": ..., "act": {"name": ...}}`."""
+        for item in value if isinstance(value, list) else [value]:
+            if isinstance(item, Mapping) and self._known_name(item) and set(_ARGUMENT_KEYS) & set(item):
+                yield from self._from_object(item, place)
+
+    def _known_name(self, value: Mapping[str, Any]) -> bool:
+        return any(isinstance(value.get(key), str) and self._plain(value[key]) in self.tools for key in _NAME_KEYS)
+
+    def _plain(self, name: str) -> str:
+        """Return a tool's name without the namespace that OpenAI's models put before it."""
+        bare = name.removeprefix("functions.")
+        return bare if bare in self.tools else name
 
     def _is_call(self, value: Mapping[str, Any], name: str, key: str | None, place: _Place) -> bool:
         """Return whether an object with a name is a call, not a tool's definition or ordinary data."""

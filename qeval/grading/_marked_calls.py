@@ -22,8 +22,8 @@ _FENCE_LINE = regex.compile(r"```\w*[ \t]*\n\s*+")
 _BLANKS = regex.compile(r"\s*+")
 _JSON_STRING = regex.compile(r"\"(?:[^\"\\]|\\.)*+\"", regex.DOTALL)
 _NOTHING = regex.compile(r"[ \t`]*+(?:none|null|n/a)?[ \t`]*+(?=\n|\Z)", regex.IGNORECASE)
-_IN_SENTENCE_BEFORE = regex.compile(r"[^\W\d_][ \t]*[\"'“«(]?\Z")
-_IN_SENTENCE_AFTER = regex.compile(r"[\"'”»)]?(?:[ \t]+[^\W\d_]|[.,;:!?)])")
+_IN_SENTENCE_BEFORE = regex.compile(r"[^\W\d_][ \t]*[\"'“«(`]?\Z")
+_IN_SENTENCE_AFTER = regex.compile(r"[\"'”»)`]?(?:[ \t]+[^\W\d_]|[.,;:!?)])")
 
 
 class Parameter(NamedTuple):
@@ -81,7 +81,7 @@ def parts(text: str) -> Iterator[Headed | Segment]:
             yield call
             start = position
         elif found["open"] and found["open"].startswith(FENCE):
-            end = text.find(FENCE, position)
+            end = text.find(FENCE, _past_json(text, position))
             end = len(text) if end < 0 else end
             yield Segment(text[position:end], found["open"])
             start = position = min(end + len(FENCE), len(text))
@@ -99,7 +99,9 @@ def parts(text: str) -> Iterator[Headed | Segment]:
 
 def in_sentence(text: str, start: int, end: int) -> bool:
     """Return whether what stands there is a word of a sentence: words of the same line stand around it."""
-    return bool(_IN_SENTENCE_BEFORE.search(text, max(0, start - 3), start)) and bool(_IN_SENTENCE_AFTER.match(text, end))
+    return bool(_IN_SENTENCE_BEFORE.search(text, max(0, start - 3), start)) and bool(
+        _IN_SENTENCE_AFTER.match(text, end)
+    )
 
 
 def _syntax_of(found: regex.Match[str]) -> int | None:
@@ -140,7 +142,9 @@ def _with_parameters(
         key = found["key"].strip()
         if key in parameters:
             fault = f"the call of {name} gives {key} twice"
-        parameters[key] = Parameter(_unpadded(found["value"]), "text" in found.groupdict() and found["text"] is not None)
+        parameters[key] = Parameter(
+            _unpadded(found["value"]), "text" in found.groupdict() and found["text"] is not None
+        )
         position = found.end()
     until = regex.compile(syntax.until, regex.VERBOSE | regex.IGNORECASE).search(text, position)
     end = until.start() if until else len(text)
@@ -150,8 +154,16 @@ def _with_parameters(
 
 
 def _unpadded(value: str) -> str:
-    """Return a value without the line breaks that set it off from its marks."""
+    """Return a value without what sets it off from its marks: a line break on each side, or XML's own marks of text."""
+    if value.startswith("<![CDATA[") and value.endswith("]]>"):
+        return value.removeprefix("<![CDATA[").removesuffix("]]>")
     return value.removeprefix("\n").removesuffix("\n")
+
+
+def _past_json(text: str, start: int) -> int:
+    """Return the end of the JSON with which a text goes on, or `start` where it goes on with something else."""
+    inner = _past(_BLANKS, text, start)
+    return closing_bracket(text, inner) if text.startswith(("{", "["), inner) else start
 
 
 def _past(pattern: regex.Pattern[str], text: str, position: int) -> int:

@@ -9,8 +9,8 @@ from typing import Any, NamedTuple
 
 import regex
 
-from qeval.grading._json import MOST_DEPTH, JsonError, literal
 from qeval.grading._grades import printable
+from qeval.grading._json import MOST_DEPTH, JsonError, literal
 from qeval.grading._marked_calls import in_sentence
 
 _LONGEST = 20_000
@@ -70,10 +70,13 @@ def _blocks(text: str) -> list[str]:
     return [block.strip().strip("`").strip() for block in blocks if block.strip()]
 
 
+_BEGINS_AS_CALL = regex.compile(r"\[?\s*+[^\W\d][\w.-]*+\(")
+
+
 def _whole(block: str) -> list[ast.Call] | None:
     """Return the calls of a block that holds nothing else, or None."""
     plain = _calls_alone(_parse(block))
-    if plain is not None or len(block) > _LONGEST:
+    if plain is not None or not _BEGINS_AS_CALL.match(block):
         return plain
     calls = _calls_alone(_parse_named(block))
     # With a hyphen in a name, only arguments with names tell a call from a difference.
@@ -121,7 +124,7 @@ _WORD = regex.compile(
 
 
 def _with_plain_names(text: str, names: dict[str, str]) -> Iterator[str]:
-    """Yield a text in which the names of calls and arguments are names in Python; `names` is filled with what they were."""
+    """Yield a text in which calls and arguments have names that Python allows; `names` is filled with their own."""
     for word in _WORD.finditer(text):
         name = word["name"]
         if not word["next"] or (name.isidentifier() and not keyword.iskeyword(name)):
@@ -132,7 +135,7 @@ def _with_plain_names(text: str, names: dict[str, str]) -> Iterator[str]:
         yield plain + word["next"]
 
 
-_MEANT = regex.compile(r"\[?\s*+(?P<name>[^\W\d][\w.-]*+)\((?=\s*+[^\W\d][\w.-]*+\s*+=(?!=))")
+_MEANT = regex.compile(r"\[?\s*+(?P<name>[^\W\d][\w.-]*+)\((?=\s*+[^\W\d][\w.-]*+\s*+(?:=(?!=)|:))")
 
 
 def _is_meant(block: str) -> bool:
@@ -169,6 +172,11 @@ def _read(call: ast.Call, tools: Mapping[str, Sequence[str]]) -> Read:
     name = _dotted(call.func) or ""
     arguments: dict[str, Any] = {}
     order = tools.get(name, ())
+    if order and len(call.args) == 1 and isinstance(call.args[0], ast.Dict) and not call.keywords:
+        # `f({"a": 1})`, as in JavaScript, unless the first parameter is an object of other keys.
+        given = _literal(name, call.args[0])
+        if given.keys() <= set(order):
+            return name, given
     if len(call.args) > len(order):
         raise _UnreadableError(f"the call of {name} has arguments without names")
     try:
@@ -186,6 +194,13 @@ def _read(call: ast.Call, tools: Mapping[str, Sequence[str]]) -> Read:
     return name, arguments
 
 
+def _literal(name: str, node: ast.Dict) -> dict[str, Any]:
+    try:
+        return dict(literal(node))
+    except (ValueError, AttributeError, RecursionError) as error:
+        raise _UnreadableError(f"the arguments of {name} cannot be read: {error}") from error
+
+
 def _within_prose(text: str, tools: Mapping[str, Sequence[str]]) -> PythonCalls:
     if not tools:
         return PythonCalls()
@@ -201,13 +216,12 @@ def _within_prose(text: str, tools: Mapping[str, Sequence[str]]) -> PythonCalls:
             break
         end = _closing(text, found.end() - 1)
         position = end or found.end()
+        if text.endswith("def ", 0, found.start()):
+            # Code that defines a function of the tool's name is about it.
+            return PythonCalls()
         node = _call_at(text, found, end) if end else None
         if node is None:
-            # Cut off in its arguments, such as `f(a="x`, or no Python at all: only the first is meant as a call.
-            if end is None and "=" in text[found.end() : found.end() + 200]:
-                malformed = f"the call of {found[0].rstrip('( ')} is not closed"
-            elif end and _is_meant(text[found.start() : end]) and not in_sentence(text, found.start(), end):
-                malformed = malformed or f"the call of {found[0].rstrip('( ')} cannot be read"
+            malformed = malformed or _why_unread(text, found, end)
             continue
         if not node.args and not node.keywords:
             continue
@@ -218,6 +232,15 @@ def _within_prose(text: str, tools: Mapping[str, Sequence[str]]) -> PythonCalls:
             if node.keywords and not in_sentence(text, found.start(), end or position):
                 malformed = malformed or str(fault)
     return PythonCalls(tuple(calls), malformed, not_strict)
+
+
+def _why_unread(text: str, found: regex.Match[str], end: int | None) -> str | None:
+    """Return why the call of a known tool cannot be read, or None where it is no Python and not meant as a call."""
+    name = found[0].rstrip("( ")
+    if end is None:
+        return f"the call of {name} is not closed" if "=" in text[found.end() : found.end() + 200] else None
+    meant = _is_meant(text[found.start() : end]) and not in_sentence(text, found.start(), end)
+    return f"the call of {name} cannot be read" if meant else None
 
 
 def _call_at(text: str, found: regex.Match[str], end: int) -> ast.Call | None:

@@ -83,14 +83,15 @@ def check_grader(spec: Mapping[str, Any], where: str) -> tuple[str, Strict]:
 def answer_of(outcome: Outcome) -> Answer:
     """Return what graders see of an answered outcome.
 
-    Special tokens that no reader knows are left out, as products leave them out; marks of calls stay.
+    Special tokens that are left in the answer are left out, as products do, unless there are marks of calls among them.
     """
     from qeval.grading._call_syntaxes import is_call_mark
 
     said = split_said(outcome.text, outcome.opened or "", outcome.special)
-    unknown = [token for token in outcome.special or () if not is_call_mark(token)]
+    left = [token for token in outcome.special or () if token in said.answer]
+    plain = said.answer if any(map(is_call_mark, left)) else without(said.answer, left)
     failure = "truncated_in_reasoning" if said.cut_short else outcome.failure
-    return Answer(without(said.answer, unknown), outcome.tool_calls, outcome.finish, failure, said.thought)
+    return Answer(plain, outcome.tool_calls, outcome.finish, failure, said.thought)
 
 
 def grade_outcome(outcome: Outcome, graders: Sequence[Mapping[str, Any]], question: Question) -> Outcome:

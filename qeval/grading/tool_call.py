@@ -105,7 +105,9 @@ def _judge(options: Options, read: Calls, tools: Sequence[Tool]) -> Grade:
     ordered = sorted(faults, key=lambda fault: CLASSES.index(fault.fault))
     reason = "; ".join(f"{fault.fault}: {fault.reason}" for fault in ordered[:4])
     score = right / max(len(options.calls), len(read.calls), 1) if first.fault != "wrong_order" else 0.0
-    return failed(METRIC, first.fault, reason + notes, score=min(score, 1.0) if first.fault != "malformed_call" else 0.0)
+    return failed(
+        METRIC, first.fault, reason + notes, score=min(score, 1.0) if first.fault != "malformed_call" else 0.0
+    )
 
 
 def match_calls(

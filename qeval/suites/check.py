@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, NamedTuple
 
 from qeval.errors import UsageError
@@ -16,11 +16,23 @@ from qeval.suites.case import Case
 _FAULTS_SHOWN = 10
 
 
+class Answered(NamedTuple):
+    """What was answered to a case in the place it comes from."""
+
+    text: str = ""
+    tool_calls: tuple[Mapping[str, Any], ...] | None = None
+    """Calls that stood apart from the text."""
+    settles: bool = True
+    """Whether what the case expects follows from this answer."""
+
+
 class RawCase(NamedTuple):
     """A case as it was read or generated, and where it stands."""
 
     where: str
     value: object
+    answered: Answered | None = None
+    """None where no answer is known."""
 
 
 def check_cases(raw: Sequence[RawCase], source: str, max_new_tokens: int | None) -> list[Case]:

@@ -17,6 +17,8 @@ WORDS = Detokenizer(TOKENIZER)
 CASE = Case(id="c", messages=({"role": "user", "content": "Q"},), graders=({"kind": "contains", "value": "x"},))
 OPENED, PLAIN = "<|im_start|>assistant\n<think>\n", "<|im_start|>assistant\n"
 ANSWER = 10
+ANALYSIS = "<|channel|>analysis<|message|>Let me see"
+FINAL = "<|end|><|start|>assistant<|channel|>final<|message|>"
 
 
 def limit(prompt: str, thought: int) -> Limit:
@@ -41,6 +43,10 @@ CASES = [
     ("closed by its last token", OPENED, 12, "well</think>", 12 + ANSWER),
     ("a second mark does not count", OPENED, 50, "a</think>b</think>", len("a</think>") + ANSWER),
     ("a thought shorter than the answer", PLAIN, 4, "", ANSWER),
+    ("a thought of another kind", PLAIN, 90, "[THINK]a</think>b[/THINK]", len("[THINK]a</think>b[/THINK]") + ANSWER),
+    ("a thought in words", PLAIN, 90, "Here is my thought process: a", 90),
+    ("a thought in a channel", PLAIN, 90, ANALYSIS, 90),
+    ("its channel is left", PLAIN, 90, ANALYSIS + FINAL, len(ANALYSIS + FINAL) + ANSWER),
 ]
 
 
@@ -55,6 +61,12 @@ def test_asking_at_every_token_says_the_same_as_asking_once(said: str) -> None:
     tokens = tokens_of(said)
     for n in range(len(tokens) + 1):
         assert growing.at(tokens[:n]) == limit(OPENED, 60).at(tokens[:n])
+
+
+def test_a_long_thought_in_a_channel_is_no_answer() -> None:
+    growing = limit(PLAIN, 2000)
+    tokens = tokens_of(ANALYSIS + "x" * 600)
+    assert {growing.at(tokens[:n]) for n in range(len(ANALYSIS), len(tokens))} == {2000}
 
 
 def test_a_row_that_was_begun_is_read_from_its_start() -> None:
