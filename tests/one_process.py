@@ -13,7 +13,11 @@ from qeval.runner.task import Said, Task
 
 
 def run_here(
-    task: Task | PreflightTask, hear: Callable[[Said], None], ends_early: EndsEarly, time_limit_s: float | None, clock: Clock
+    task: Task | PreflightTask,
+    hear: Callable[[Said], None],
+    ends_early: EndsEarly,
+    time_limit_s: float | None,
+    clock: Clock,
 ) -> Ended:
     """Do what `run_in_process` does, here; a script that crashes or hangs gets a real process all the same."""
     if isinstance(task, PreflightTask):

@@ -12,9 +12,10 @@ from qeval.suites.case import Case
 
 Refused = Mapping[str, Mapping[str, str]]
 """Cases that no variant is shown: suite -> case id -> why."""
+NONE_REFUSED: Refused = {}
 
 
-def prompt_of(engine: Engine, suite: str, case: Case, refused: Refused) -> Prompt:
+def prompt_of(engine: Engine, suite: str, case: Case, refused: Refused = NONE_REFUSED) -> Prompt:
     """Render a case, unless it is refused; one that does not fit stays as it is unless it may be shortened."""
     if why := refused.get(suite, {}).get(case.id):
         return Prompt(suite, case, (), "", refused=why)

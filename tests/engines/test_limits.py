@@ -50,7 +50,9 @@ CASES = [
 ]
 
 
-@pytest.mark.parametrize(("prompt", "thought", "said", "expected"), [row[1:] for row in CASES], ids=[row[0] for row in CASES])
+@pytest.mark.parametrize(
+    ("prompt", "thought", "said", "expected"), [row[1:] for row in CASES], ids=[row[0] for row in CASES]
+)
 def test_the_limit_follows_the_thought(prompt: str, thought: int, said: str, expected: int) -> None:
     assert limit(prompt, thought).at(tokens_of(said)) == expected
 

@@ -1,4 +1,4 @@
-"""A whole run on a made model that thinks: the switch, the thought's limit, and one bad template, from the command line."""
+"""Whole runs on a made model that thinks: the switch, the thought's limit, and templates that fail."""
 
 from __future__ import annotations
 
@@ -17,7 +17,8 @@ from tests.real.conftest import Run, run_plan_file, write_plan
 pytestmark = pytest.mark.slow
 
 SWITCH = CHATML.replace(
-    "assistant\n", "assistant\n{% if enable_thinking %}{{ '<think>\n' }}{% else %}{{ '<think>\n\n</think>\n' }}{% endif %}"
+    "assistant\n",
+    "assistant\n{% if enable_thinking %}{{ '<think>\n' }}{% else %}{{ '<think>\n\n</think>\n' }}{% endif %}",
 )
 SAYS = "\nabcdefg</think>Osl!"
 
@@ -33,7 +34,12 @@ def thinker(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 def run(model: Path, folder: Path, **plan: Any) -> Run:
     cases = [
-        {"id": f"c{n}", "prompt": f"Question {n}?", "max_new_tokens": 6, "graders": [{"kind": "exact", "value": "Osl!"}]}
+        {
+            "id": f"c{n}",
+            "prompt": f"Question {n}?",
+            "max_new_tokens": 6,
+            "graders": [{"kind": "exact", "value": "Osl!"}],
+        }
         for n in range(9)
     ]
     folder.mkdir(parents=True, exist_ok=True)
@@ -61,7 +67,9 @@ def test_d04_a_thought_has_its_own_limit_and_the_answer_is_judged(thinker: Path,
 
 def test_a_thought_past_its_limit_is_truncated_in_reasoning(thinker: Path, tmp_path: Path) -> None:
     for record in records(run(thinker, tmp_path, thinking=4)):
-        assert {(len(o.token_ids), o.failure, o.passed()) for o in record.outcomes} == {(4, "truncated_in_reasoning", False)}
+        assert {(len(o.token_ids), o.failure, o.passed()) for o in record.outcomes} == {
+            (4, "truncated_in_reasoning", False)
+        }
 
 
 def test_thinking_off_is_said_and_gives_the_answer_alone_its_limit(thinker: Path, tmp_path: Path) -> None:

@@ -15,7 +15,7 @@ from qeval.rendering.present import Prompt, missing
 from qeval.rendering.turns import Conversation
 
 PIECES = st.one_of(
-    st.characters(exclude_categories=("Cs",)),
+    st.characters(exclude_categories=["Cs"]),
     st.sampled_from("\\\"'nrtu&<>{}\n\r\t `"),
     st.sampled_from(["\\n", "&amp;", "\\u00e9", "C:\\new", "\\\\"]),
 )
@@ -36,7 +36,11 @@ WRITINGS: dict[str, Callable[[str], str]] = {
 
 
 @pytest.mark.parametrize("writing", WRITINGS)
-@given(text=TEXTS, before=st.sampled_from(["", "<tool>", "Q: ", '{"a": ']), after=st.sampled_from(["", "</tool>", " A:", "}"]))
+@given(
+    text=TEXTS,
+    before=st.sampled_from(["", "<tool>", "Q: ", '{"a": ']),
+    after=st.sampled_from(["", "</tool>", " A:", "}"]),
+)
 def test_a_text_is_found_however_it_is_written(writing: str, text: str, before: str, after: str) -> None:
     assert Prompt(f"{before}{WRITINGS[writing](text)}{after}").holds(text)
 
@@ -49,7 +53,16 @@ def test_a_text_that_was_cut_is_not_found(text: str, cut: int) -> None:
 
 @pytest.mark.parametrize(
     ("value", "written"),
-    [(3, "3"), (0.25, "0.25"), (True, "True"), (True, "true"), (False, "false"), (1e30, "1e+30"), (-7, "days=-7)"), (None, "")],
+    [
+        (3, "3"),
+        (0.25, "0.25"),
+        (True, "True"),
+        (True, "true"),
+        (False, "false"),
+        (1e30, "1e+30"),
+        (-7, "days=-7)"),
+        (None, ""),
+    ],
 )
 def test_a_scalar_is_found_as_json_or_python_write_it(value: object, written: str) -> None:
     assert Prompt(f"({written})").holds_value(value)

@@ -1,4 +1,4 @@
-from typing import Any
+from typing import Any, ClassVar
 
 import pytest
 
@@ -107,7 +107,7 @@ def test_a_panic_of_the_tokenizers_library_refuses_the_case_and_an_interrupt_doe
     class Panics:
         chat_template = None
         bos_token_id = None
-        special_tokens_map: dict[str, str] = {}
+        special_tokens_map: ClassVar[dict[str, str]] = {}
         raised: BaseException = PanicException("index out of bounds")
 
         def apply_chat_template(self, conversation: list[dict[str, str]], **_: object) -> str:

@@ -1,4 +1,4 @@
-"""What is found before the first variant: cases that cannot be shown, models that cannot read, and what is said of it."""
+"""What is found before the first variant: cases that cannot be shown, models that cannot read, what is said."""
 
 from __future__ import annotations
 
@@ -21,7 +21,9 @@ from qeval.suites.case import Case, Suite
 from tests.conftest import CHAT_TEMPLATE
 from tests.rendering.conversations import DAY
 
-SHOUTS = CHAT_TEMPLATE.replace("{{ message['content'] }}", "{{ message['content'] if 'Oslo' not in message['content'] }}")
+SHOUTS = CHAT_TEMPLATE.replace(
+    "{{ message['content'] }}", "{{ message['content'] if 'Oslo' not in message['content'] }}"
+)
 DATED = "{{ strftime_now('%Y-%m-%d') }}" + CHAT_TEMPLATE
 DIVIDES = "{{ 1 / 0 }}" + CHAT_TEMPLATE
 ENDLESS = "{% for a in range(99999) %}{% for b in range(99999) %}{% endfor %}{% endfor %}"
@@ -47,9 +49,7 @@ def suite(*questions: str, **more: Any) -> Suite:
     return Suite(name="places", version=1, description="Places.", size="smoke", cases=tuple(cases))
 
 
-def found(
-    folder: Path, models: list[ResolvedModel], asked: Suite, thinking: ThinkingRule | None = None
-) -> Preflight:
+def found(folder: Path, models: list[ResolvedModel], asked: Suite, thinking: ThinkingRule | None = None) -> Preflight:
     return run_preflight(PreflightTask(folder, "id", tuple(models), (asked,), Rules(DAY, thinking), 1))
 
 
@@ -57,14 +57,18 @@ PLACES = suite("Where is Lima?", "Where is Oslo?", "Where is Cairo?")
 
 
 def test_a_model_that_shows_everything_leaves_nothing_to_say(tiny_model_folder: Path, tmp_path: Path) -> None:
-    assert found(tmp_path, [model(tiny_model_folder, tmp_path)], PLACES) == Preflight(identity="id", refused={}, notes=())
+    assert found(tmp_path, [model(tiny_model_folder, tmp_path)], PLACES) == Preflight(
+        identity="id", refused={}, notes=()
+    )
 
 
 def test_d07_a_case_that_is_not_shown_whole_is_refused_by_name(tiny_model_folder: Path, tmp_path: Path) -> None:
     result = found(tmp_path, [model(tiny_model_folder, tmp_path, SHOUTS)], PLACES)
     assert result.refused == {"places": {"c1": "not in the prompt: the text of message 1 (user)"}}
     (note,) = result.notes
-    assert note.startswith("warning: 1 of 3 cases of places are refused for all variants and stay ungraded; the first is c1")
+    assert note.startswith(
+        "warning: 1 of 3 cases of places are refused for all variants and stay ungraded; the first is c1"
+    )
     assert "most of the suite" not in note
 
 
@@ -86,7 +90,9 @@ def test_a_suite_of_which_most_is_refused_is_said_loudly(tiny_model_folder: Path
 def test_a_template_that_shows_no_case_is_refused(
     template: str, said: str, tiny_model_folder: Path, tmp_path: Path
 ) -> None:
-    with pytest.raises(UsageError, match=rf"model-0: none of 3 cases can be shown to it. The first is places/c0: .*{said}"):
+    with pytest.raises(
+        UsageError, match=rf"model-0: none of 3 cases can be shown to it. The first is places/c0: .*{said}"
+    ):
         found(tmp_path, [model(tiny_model_folder, tmp_path, template)], PLACES)
 
 
@@ -94,7 +100,9 @@ def test_a_template_without_end_is_given_up_after_some_cases(
     tiny_model_folder: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr("qeval.rendering.template.LONGEST_S", 0.02)
-    often = SHOUTS.replace("{% for message", "{% if 'Oslo' in messages[0]['content'] %}" + ENDLESS + "{% endif %}{% for message")
+    often = SHOUTS.replace(
+        "{% for message", "{% if 'Oslo' in messages[0]['content'] %}" + ENDLESS + "{% endif %}{% for message"
+    )
     asked = model(tiny_model_folder, tmp_path, often)
     assert "did not end within" in found(tmp_path, [asked], PLACES).refused["places"]["c1"]
     with pytest.raises(UsageError, match="does not come to an end on 4 cases"):
@@ -113,8 +121,8 @@ def test_a_token_without_embedding_refuses_its_case(tiny_model_folder: Path, tmp
 def test_another_model_must_read_the_same_tokens(tiny_model_folder: Path, tmp_path: Path) -> None:
     models = [model(tiny_model_folder, tmp_path), model(tiny_model_folder, tmp_path, "#" + CHAT_TEMPLATE)]
     assert found(tmp_path, models, PLACES).notes == (
-        "warning: model-1 reads other tokens than model-0 in 3 of 3 cases (the first is places/c0); its variants will not "
-        "be comparable",
+        "warning: model-1 reads other tokens than model-0 in 3 of 3 cases (the first is places/c0); its variants will "
+        "not be comparable",
     )
 
 
@@ -129,8 +137,8 @@ def test_what_the_context_cannot_hold_is_counted_thought_included(tiny_model_fol
     long = suite("Where?", "Where is it? " * 20, max_new_tokens=50)
     notes = found(tmp_path, [asked], long, 150).notes
     assert notes == (
-        "model-0: thinking is on: the template opens a thought. A thought may take 150 tokens before the answer's own limit "
-        "counts; --thinking sets another limit",
+        "model-0: thinking is on: the template opens a thought. A thought may take 150 tokens before the answer's own "
+        "limit counts; --thinking sets another limit",
         "warning: model-0: 1 of 2 cases (the first is places/c1) do not fit in a context of 300 tokens and stay ungraded",
     )
     assert "2 of 2 cases" in found(tmp_path, [asked], long, 250).notes[1]
