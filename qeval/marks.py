@@ -20,6 +20,8 @@ _LONGEST_TAIL = 2_000
 """Characters of a prompt's end in which an opening mark is looked for."""
 _MOST_JSON_TRIES = 200
 _DECODER = json.JSONDecoder()
+_IN_SENTENCE_BEFORE = regex.compile(r"[^\W\d_][ \t]*[\"'“«(`]?\Z")
+_IN_SENTENCE_AFTER = regex.compile(r"[\"'”»)`]?(?:[ \t]+[^\W\d_]|[.,;:!?)])")
 _MAY_HOLD_MARKS = regex.compile(r"[<\[◁]|\]~b\]|\A\s*Here")
 """Most answers hold nothing of this, and the table need not be read for them."""
 
@@ -173,6 +175,13 @@ def without(text: str, tokens: Collection[str]) -> str:
     return text
 
 
+def in_sentence(text: str, start: int, end: int) -> bool:
+    """Return whether what stands there is a word of a sentence: words of the same line stand around it."""
+    return bool(_IN_SENTENCE_BEFORE.search(text, max(0, start - 3), start)) and bool(
+        _IN_SENTENCE_AFTER.match(text, end)
+    )
+
+
 def past_quoted(text: str, found: regex.Match[str]) -> int:
     """Return where a match of `QUOTED` ends: with the JSON value that begins there, where one does."""
     if not found["json"]:
@@ -303,13 +312,17 @@ def _by_pairs(text: str) -> tuple[str, list[str], bool]:
     thoughts: list[str] = []
     start = 0
     while found := scan.after(start):
+        closing = _closing(text, found["open"], found.end()) if found["open"] else None
+        if found["open"] and closing is None and in_sentence(text, found.start(), found.end()):
+            kept.append(text[start : found.end()])
+            start = found.end()
+            continue
         kept.append(text[start : found.start()])
         start = found.end()
         if found["close"]:
             thoughts.append("".join(kept))
             kept = []
             continue
-        closing = _closing(text, found["open"], start)
         thoughts.append(text[start : closing.start() if closing else len(text)])
         if closing is None:
             return "".join(kept), thoughts, True
@@ -344,7 +357,10 @@ def _by_words(text: str) -> Said:
 
 
 _ANALYSIS = regex.compile(r"<\|channel\|>\s*analysis\b[^<]*<\|message\|>", regex.IGNORECASE)
-_MESSAGE = r"(?P<message>(?:<\|start\|>[^<]*+)?+(?:<\|channel\|>(?P<channel>[^<]*+))?+(?:<\|constrain\|>[^<]*+)?+<\|message\|>)"
+_MESSAGE = (
+    r"(?P<message>(?:<\|start\|>[^<]*+)?+(?:<\|channel\|>(?P<channel>[^<]*+))?+"
+    r"(?:<\|constrain\|>[^<]*+)?+<\|message\|>)"
+)
 _MESSAGE_END = regex.compile(r"<\|(?:end|return|call|start|channel)\|>|\Z")
 _RECIPIENT = regex.compile(r"\bto=\S")
 _BARE_HEADER = regex.compile(r"\s*(?:assistant)?\s*(?P<recipient>to=\S+)?\s*\Z|<\|start\|>[^<]*\Z")

@@ -226,8 +226,8 @@ class _Reader:
         return any(isinstance(value.get(key), str) and self._plain(value[key]) in self.tools for key in _NAME_KEYS)
 
     def _plain(self, name: str) -> str:
-        """Return a tool's name without the namespace that OpenAI's models put before it."""
-        bare = name.removeprefix("functions.")
+        """Return a tool's name without what some models put around it."""
+        bare = name.removeprefix("functions.").removeprefix("default_api.").removesuffix(".call")
         return bare if bare in self.tools else name
 
     def _is_call(self, value: Mapping[str, Any], name: str, key: str | None, place: _Place) -> bool:
@@ -297,7 +297,7 @@ class _Reader:
         except (_MalformedError, JsonError) as fault:
             self._note(str(fault))
         else:
-            yield Call(call.name, arguments)
+            yield Call(self._plain(call.name), arguments)
 
     def _typed(self, found: Parameter, schema: Any) -> Any:  # noqa: ANN401 - any JSON value
         """Return a parameter between marks, where text has no quotes: as declared, else JSON where it is that."""
@@ -325,7 +325,7 @@ class _Reader:
         self._note(read.malformed)
         if read.not_strict:
             self.notes["not_strict"] = None
-        return [Call(*call) for call in read.calls]
+        return [Call(self._plain(name), arguments) for name, arguments in read.calls]
 
 
 def _uncoded(text: str) -> str:

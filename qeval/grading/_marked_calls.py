@@ -10,6 +10,7 @@ import regex
 from qeval.grading._bare_values import read_bare
 from qeval.grading._call_syntaxes import FENCE, Syntax, patterns, syntaxes
 from qeval.grading._json import closing_bracket, value_end
+from qeval.marks import in_sentence
 
 MOST_CALLS = 1_000
 """Most calls that are read: an answer with more is a loop, and is wrong however it goes on."""
@@ -22,8 +23,6 @@ _FENCE_LINE = regex.compile(r"```\w*[ \t]*\n\s*+")
 _BLANKS = regex.compile(r"\s*+")
 _JSON_STRING = regex.compile(r"\"(?:[^\"\\]|\\.)*+\"", regex.DOTALL)
 _NOTHING = regex.compile(r"[ \t`]*+(?:none|null|n/a)?[ \t`]*+(?=\n|\Z)", regex.IGNORECASE)
-_IN_SENTENCE_BEFORE = regex.compile(r"[^\W\d_][ \t]*[\"'“«(`]?\Z")
-_IN_SENTENCE_AFTER = regex.compile(r"[\"'”»)`]?(?:[ \t]+[^\W\d_]|[.,;:!?)])")
 
 
 class Parameter(NamedTuple):
@@ -95,13 +94,6 @@ def parts(text: str) -> Iterator[Headed | Segment]:
             tries += 1
             position = value_end(text, found.start()) or position
     yield Segment(text[start:], mark, mentioned)
-
-
-def in_sentence(text: str, start: int, end: int) -> bool:
-    """Return whether what stands there is a word of a sentence: words of the same line stand around it."""
-    return bool(_IN_SENTENCE_BEFORE.search(text, max(0, start - 3), start)) and bool(
-        _IN_SENTENCE_AFTER.match(text, end)
-    )
 
 
 def _syntax_of(found: regex.Match[str]) -> int | None:

@@ -14,6 +14,7 @@ _CHILD = regex.compile(r"\s*<(?P<key>[\w.:-]+)>(?P<value>(?:(?!<(?P=key)>).)*?)<
 _ATTRIBUTE = regex.compile(r"\s+(?P<key>[\w.:-]+)=\"(?P<value>[^\"]*)\"")
 _ARGUMENTS = r"\b(?:arguments|parameters|input|args)[\"']?\s*[:=]"
 _LINE_START = r"^[ \t*_>#`-]*"
+_NAME_AND_OBJECT = regex.compile(r"\s*+(?P<name>[A-Za-z]\w*[a-z0-9][_.A-Z]\w+)[ \t]*[:：]?\s*(?=\{)")
 _LONGEST = 20_000
 _MOST_NESTED = 1_000
 
@@ -35,9 +36,9 @@ def named_calls(text: str, tools: Mapping[str, Collection[str]]) -> NamedCalls:
     >>> named_calls('weather\n{"city": "Rome"}', {"weather": ["city"]}).calls[0].arguments
     '{"city": "Rome"}'
     """
-    if not any(name in text for name in tools):
-        return NamedCalls()
     text = text[:_LONGEST]
+    if not any(name in text for name in tools):
+        return NamedCalls(malformed=_of_an_unknown_tool(text))
     names = _any(tools)
     found = (*_before_json(text, names, tools), *_as_tags(text, names, tools))
     return NamedCalls(found[:MOST_CALLS], None if found else _unread(text, names, tools))
@@ -87,6 +88,14 @@ def _unread(text: str, names: str, tools: Mapping[str, Collection[str]]) -> str 
     if found:
         return f"a call that cannot be read: {found[0].strip()[:60]}"
     return "JSON that names a tool and its parameters in no form of a call" if _names_both(_read(text), tools) else None
+
+
+def _of_an_unknown_tool(text: str) -> str | None:
+    """Return why a text is a malformed call that is nothing but a name such as `get_time` and an object."""
+    found = _NAME_AND_OBJECT.match(text)
+    if found and isinstance(_read(text[found.end() :]), Mapping):
+        return f"a name and an object in no form of a call: {found['name']}"
+    return None
 
 
 def _names_both(value: Any, tools: Mapping[str, Collection[str]]) -> bool:  # noqa: ANN401 - any JSON value

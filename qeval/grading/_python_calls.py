@@ -11,7 +11,7 @@ import regex
 
 from qeval.grading._grades import printable
 from qeval.grading._json import MOST_DEPTH, JsonError, literal
-from qeval.grading._marked_calls import in_sentence
+from qeval.marks import in_sentence
 
 _LONGEST = 20_000
 _FENCE_LINE = regex.compile(r"^[ \t]*(?:```+|~~~+)[^\n]*$", regex.MULTILINE)
