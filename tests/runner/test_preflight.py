@@ -139,7 +139,8 @@ def test_what_the_context_cannot_hold_is_counted_thought_included(tiny_model_fol
     assert notes == (
         "model-0: thinking is on: the template opens a thought. A thought may take 150 tokens before the answer's own "
         "limit counts; --thinking sets another limit",
-        "warning: model-0: 1 of 2 cases (the first is places/c1) do not fit in a context of 300 tokens and stay ungraded",
+        "warning: model-0: 1 of 2 cases (the first is places/c1) do not fit in a context of 300 tokens and stay "
+        "ungraded",
     )
     assert "2 of 2 cases" in found(tmp_path, [asked], long, 250).notes[1]
     (_, cut) = found(tmp_path, [asked], suite("Where is it? " * 20, truncate="middle"), 150).notes
