@@ -112,8 +112,9 @@ class _Marker:
 
     def _message(self, message: Message) -> Message:
         calls = tuple(map(self._call, message.tool_calls))
-        content = self._word() if message.content.strip() and said_in(message).strip() else ""
-        if content and message.role == "tool":
+        # Blanks, and a thought without an answer, stay: nothing of them must be shown, and they may not be left out.
+        content = self._word() if said_in(message).strip() else message.content
+        if content.strip() and message.role == "tool":
             self._results.append(content)
         return message.model_copy(update={"content": content, "tool_calls": calls})
 

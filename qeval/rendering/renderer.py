@@ -8,8 +8,10 @@ from functools import cached_property
 from typing import Any, NamedTuple
 
 from qeval.chat import Message, Tool
+from qeval.errors import UsageError
 from qeval.evidence import Rendering
 from qeval.rendering.choose import Chooser
+from qeval.rendering.source import read_source
 from qeval.rendering.template import RefusedError, Template, refusal
 from qeval.rendering.thinking import Thinking, ThinkingRule, find_thinking
 from qeval.rendering.turns import Conversation
@@ -50,10 +52,15 @@ class Renderer:
         """Find out how the template treats system text and tools, whether it reads a clock, and how it thinks.
 
         Raises:
-            UsageError: the plan asks for thinking on or off, and the template has no switch for it.
+            UsageError: the plan asks for thinking on or off, and the template has no switch for it; or the template
+                draws at random.
         """
         self._tokenizer = tokenizer
         plain = Template(tokenizer, rules.day)
+        if read_source(plain).is_random:
+            raise UsageError(
+                "its chat template draws at random, so that no two variants read the same prompts. Mend the template."
+            )
         self.thinking: Thinking = find_thinking(plain, rules.thinking)
         template = plain._replace(options=self.thinking.options)
         self._chooser = Chooser(template)

@@ -6,7 +6,7 @@ is the same, the template does not use it.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from functools import cache
 from pathlib import Path
 from typing import Annotated, Any, Literal, NamedTuple
@@ -17,6 +17,7 @@ from qeval.chat import Message
 from qeval.errors import UsageError
 from qeval.marks import opened_by, split_said
 from qeval.rendering.choose import Chooser
+from qeval.rendering.source import read_source
 from qeval.rendering.template import RefusedError, Template
 from qeval.rendering.turns import Conversation
 from qeval.strict import Strict, load_yaml
@@ -101,12 +102,12 @@ def _written(name: str, options: Mapping[str, Any]) -> str:
 
 
 def _find_switch(template: Template) -> _Found | None:
-    names, words = _names_and_words(template)
+    source = read_source(template)
     for switch in _table().switches:
-        if switch.name not in names:
+        if switch.name not in source.names:
             continue
-        off = _first_taken(template, switch.name, switch.off, words)
-        on = _first_taken(template, switch.name, switch.on, words) if switch.on else {}
+        off = _first_taken(template, switch.name, switch.off, source.words)
+        on = _first_taken(template, switch.name, switch.on, source.words) if switch.on else {}
         if off is None and on is None:
             continue
         if off is None or on is None or _text(template, off) != _text(template, on):
@@ -132,46 +133,8 @@ def _text(template: Template, options: Mapping[str, Any] | None = None) -> str |
 
 def _knows_thoughts(template: Template) -> bool:
     """Whether a template holds marks of thoughts, such as to take them off earlier turns."""
-    said = (split_said(word) for word in _names_and_words(template)[1])
+    said = (split_said(word) for word in read_source(template).words)
     return any(one.thought is not None or one.cut_short for one in said)
-
-
-def _names_and_words(template: Template) -> tuple[frozenset[str], frozenset[str]]:
-    """Return the variables that a template reads, and the texts and words in it."""
-    if not template.is_own:
-        return frozenset(), frozenset()
-    try:
-        source = template.tokenizer.get_chat_template()
-    except (ValueError, AttributeError):
-        return frozenset(), frozenset()
-    names, words = set[str](), set[str]()
-    for node in _nodes(source):
-        if hasattr(node, "name") and isinstance(node.name, str):
-            names.add(node.name)
-        for text in (getattr(node, "value", None), getattr(node, "data", None)):
-            if isinstance(text, str):
-                words.add(text)
-    return frozenset(names), frozenset(words)
-
-
-def _nodes(source: str) -> Iterator[Any]:
-    import jinja2
-    from jinja2.ext import Extension
-
-    class Generation(Extension):
-        """Reads the tag that some templates put around what the assistant said."""
-
-        tags = {"generation"}  # noqa: RUF012 - as jinja2 wants it
-
-        def parse(self, parser: Any) -> Any:  # noqa: ANN401
-            next(parser.stream)
-            return parser.parse_statements(("name:endgeneration",), drop_needle=True)
-
-    try:
-        tree = jinja2.Environment(extensions=[Generation, "jinja2.ext.loopcontrols"], autoescape=False).parse(source)
-    except jinja2.TemplateSyntaxError:
-        return
-    yield from tree.find_all(jinja2.nodes.Node)
 
 
 @cache

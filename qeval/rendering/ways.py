@@ -46,7 +46,7 @@ class Way(NamedTuple):
         """Say in words how the way differs from the chat-completions format.
 
         >>> str(Way(system="folded", tools="text"))
-        'system text before the first user turn; tools described in the system text'
+        'tools described in the system text; system text before the first user turn'
         """
         said = (_WORDS.get((field, value)) for field, value in zip(self._fields, self, strict=True))
         return "; ".join(filter(None, reversed(list(said)))) or STANDARD

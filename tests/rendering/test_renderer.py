@@ -3,6 +3,7 @@ from typing import Any, ClassVar
 import pytest
 
 from qeval.chat import Message, Tool, ToolCall
+from qeval.errors import UsageError
 from qeval.rendering.renderer import Renderer, Rules
 from qeval.rendering.template import RefusedError
 from qeval.rendering.turns import TOOLS_TEXT
@@ -132,3 +133,10 @@ def test_the_date_in_a_prompt_is_that_of_the_run_whatever_the_day() -> None:
     assert renderer(dated).render(case(USER)).text.startswith("02 Jan 2026|")
     assert renderer(dated).rendering.date == "2026-01-02"
     assert renderer(made.CHATML).rendering.date is None
+
+
+@pytest.mark.parametrize("odd", ["{{ ['a', 'b'] | random }}", "{{ lipsum() }}"])
+def test_a_template_that_draws_at_random_is_refused(odd: str) -> None:
+    with pytest.raises(UsageError, match="draws at random"):
+        renderer(odd + made.CHATML)
+    assert renderer("{{ 'random' if random is defined }}" + made.CHATML)
