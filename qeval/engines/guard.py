@@ -83,6 +83,6 @@ def end_finder(detokenizer: Detokenizer, stops: Sequence[str]) -> Callable[[Sequ
     window = 8 + 8 * max(map(len, stops))
 
     def has_ended(token_ids: Sequence[int]) -> bool:
-        return find_stop('', stops) is not None
+        return find_stop(detokenizer.text(token_ids[-window:]), stops) is not None
 
     return has_ended
