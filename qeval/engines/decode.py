@@ -112,7 +112,7 @@ class Decoder:
             detail = f"logits of generated token {row.bad_position} are NaN or infinite"
             return Generation(status="numeric_error", detail=detail)
         words = self._detokenizer.words(row.token_ids, ended=row.ended)
-        failure: FailedAnswer | None = None if row.ended else "truncated"
+        failure: FailedAnswer | None = None if row.ended or words.turn_ended else "truncated"
         if not without(words.text, words.special).strip():
             failure = "empty"
         return Generation(

@@ -41,7 +41,8 @@ def named_calls(text: str, tools: Mapping[str, Collection[str]]) -> NamedCalls:
         return NamedCalls(malformed=_of_an_unknown_tool(text))
     names = _any(tools)
     found = (*_before_json(text, names, tools), *_as_tags(text, names, tools))
-    return NamedCalls(found[:MOST_CALLS], None if found else _unread(text, names, tools))
+    why = None if found else _unread(text, names, tools) or _of_an_unknown_tool(text)
+    return NamedCalls(found[:MOST_CALLS], why)
 
 
 def _before_json(text: str, names: str, tools: Mapping[str, Collection[str]]) -> Iterator[Headed]:
@@ -76,17 +77,25 @@ def _tagged(
 
 def _unread(text: str, names: str, tools: Mapping[str, Collection[str]]) -> str | None:
     """Return why a text that names a tool as calls do is a malformed call, or None where it is prose."""
-    beside = (
+    beside = [
         rf"{regex.escape(name)}(?:\s*[\[({{<:]?\s*-{{0,2}}[\"']?(?:{_any(keys)})[\"']?\s*[=:]|\s+--(?:{_any(keys)})\b)"
         for name, keys in tools.items()
         if keys
-    )
+    ]
+    # All of the answer, with a word or two around the name: `CALL f WITH a=1`
+    alone = [
+        rf"\A\W*(?:\w+[ \t:]+){{0,2}}{regex.escape(name)}\b(?:[ \t]+\w+)?[ \t]+[\"'-]*(?:{_any(keys)})[\"']?=[^\n]*\Z"
+        for name, keys in tools.items()
+        if keys
+    ]
     as_value = rf"(?:name|function|tool)[\"']?\s*[:=]\s*[\"'`]?(?:{names})\b.{{0,40}}?{_ARGUMENTS}"
     action = rf"Action[ ]?\d*[*_ ]*[:：][*_ ]*[`\"']?(?:{names})[`\"'*_]*\s*(?:$|[\[({{])"
+    tag = rf"\A\s*<(?:{names})>.*</(?:{names})>\s*\Z"
     shapes = "|".join([*beside, as_value, action])
-    found = regex.search(rf"{_LINE_START}(?:{shapes})", text, regex.MULTILINE | regex.DOTALL)
+    pattern = "|".join([rf"{_LINE_START}(?:{shapes})", *alone, tag])
+    found = regex.search(pattern, text, regex.MULTILINE | regex.DOTALL)
     if found:
-        return f"a call that cannot be read: {found[0].strip()[:60]}"
+        return None
     return "JSON that names a tool and its parameters in no form of a call" if _names_both(_read(text), tools) else None
 
 

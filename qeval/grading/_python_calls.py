@@ -17,6 +17,8 @@ _LONGEST = 20_000
 _FENCE_LINE = regex.compile(r"^[ \t]*(?:```+|~~~+)[^\n]*$", regex.MULTILINE)
 _WRAPPERS = frozenset({"print", "await", "str", "list"})
 _MOST_PLACES = 50
+_PLACEHOLDER = regex.compile(r"\.\.\.|…")
+"""What stands for a value where a call is only shown."""
 
 Read = tuple[str, dict[str, Any]]
 
@@ -226,7 +228,9 @@ def _within_prose(text: str, tools: Mapping[str, Sequence[str]]) -> PythonCalls:
         if not node.args and not node.keywords:
             continue
         try:
-            calls.append(_read(node, tools))
+            call = _read(node, tools)
+            if any(not isinstance(value, str) or not _PLACEHOLDER.fullmatch(value) for value in call[1].values()):
+                calls.append(call)
             not_strict = not_strict or _has_json_names(node)
         except _UnreadableError as fault:
             if node.keywords and not in_sentence(text, found.start(), end or position):
@@ -234,11 +238,15 @@ def _within_prose(text: str, tools: Mapping[str, Sequence[str]]) -> PythonCalls:
     return PythonCalls(tuple(calls), malformed, not_strict)
 
 
+_VALUE_BEGINS = ('"', "'", "{", "[")
+
+
 def _why_unread(text: str, found: regex.Match[str], end: int | None) -> str | None:
     """Return why the call of a known tool cannot be read, or None where it is no Python and not meant as a call."""
     name = found[0].rstrip("( ")
     if end is None:
-        return f"the call of {name} is not closed" if "=" in text[found.end() : found.end() + 200] else None
+        begun = "=" in text[found.end() : found.end() + 200] or text.startswith(_VALUE_BEGINS, found.end())
+        return f"the call of {name} is not closed" if begun else None
     meant = _is_meant(text[found.start() : end]) and not in_sentence(text, found.start(), end)
     return f"the call of {name} cannot be read" if meant else None
 

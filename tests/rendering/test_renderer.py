@@ -139,4 +139,4 @@ def test_the_date_in_a_prompt_is_that_of_the_run_whatever_the_day() -> None:
 def test_a_template_that_draws_at_random_is_refused(odd: str) -> None:
     with pytest.raises(UsageError, match="draws at random"):
         renderer(odd + made.CHATML)
-    assert renderer("{{ 'random' if random is defined }}" + made.CHATML)
+    assert renderer("{{ 'random' if random is defined }}" + made.CHATML).render(case(USER)).token_ids

@@ -25,5 +25,6 @@ def test_the_record_holds_what_was_said(row: dict[str, Any], tmp_path: Path) -> 
         "seen": list(outcome.special or ()),
         "finish": outcome.finish,
         "failure": outcome.failure,
+        "tokens": len(outcome.token_ids),
     }
     assert {key: told[key] for key in row["expect"]} == row["expect"]
