@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import operator
 from typing import Any, Literal
 
 from pydantic import Field
@@ -14,6 +15,10 @@ class ToolCall(Strict):
 
     name: str
     arguments: dict[str, Any] = Field(default_factory=dict)
+    id: str | None = Field(default=None, exclude_if=operator.not_)
+    """What a result names as its `tool_call_id`; needed where results come in another order than their calls.
+
+    Left out of what is written where there is none, so that suites without ids keep their digests."""
 
 
 class Message(Strict):

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from typing import Literal
 
+from pydantic import Field
+
 from qeval.strict import Strict
 
 ComparabilityLevel = Literal["token_ids", "rendered_text", "messages"]
@@ -48,7 +50,14 @@ class Rendering(Strict):
     tools: Literal["template", "fallback", "none"]
     """Whether the template knows tools, or they are described in the system text."""
     system_folded: bool
-    """The template rejects a system role, so system text stands before the first user turn."""
+    """The template takes no system role, so system text goes before the first user turn."""
+    ways: dict[str, int] = Field(default_factory=dict)
+    """How the cases' conversations were handed to the template, in words, and how many of each; see
+    `qeval.rendering.ways`."""
+    date: str | None = None
+    """What the template's clock showed, where it reads one."""
+    thinking: str | None = None
+    """Whether the model thinks before it answers, and by what; None where its template knows nothing of thoughts."""
     pad_token: str | None = None
     end_token_ids: tuple[int, ...] = ()
 

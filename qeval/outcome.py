@@ -12,6 +12,7 @@ from typing import Annotated, Literal, get_args
 from pydantic import Field, model_validator
 
 from qeval.chat import ToolCall
+from qeval.marks import split_said, without
 from qeval.strict import Strict
 
 NoAnswer = Literal[
@@ -67,7 +68,14 @@ class Outcome(Strict):
     prompt was cut, where any was."""
     failure: FailedAnswer | None = None
     text: str = ""
-    """The answer without special tokens; a thinking block is kept here and cut before grading."""
+    """What the model said, with its thoughts and special tokens, up to and without its end token. Graders read it
+    through `qeval.grading.base.answer_of`, people through `visible`."""
+    special: tuple[str, ...] | None = None
+    """The special tokens in `text`; None where they are not known: an endpoint, or a record that kept none."""
+    opened: str | None = None
+    """The mark by which the prompt opened a thought, so that `text` begins within it; empty: none; None: not known."""
+    thought: str | None = None
+    """What the model thought before it answered, without marks; None where it did not think."""
     token_ids: tuple[int, ...] = ()
     """The generated tokens up to and without the end token, or with the one that completed a stop text."""
     tool_calls: tuple[ToolCall, ...] | None = None
@@ -83,6 +91,11 @@ class Outcome(Strict):
         if self.status != "answered" and any(grade.status != "ungraded" for grade in self.grades):
             raise ValueError(f"status {self.status} is no answer: its grades must be ungraded")
         return self
+
+    @property
+    def visible(self) -> str:
+        """The answer as people read it: without thoughts and special tokens."""
+        return without(split_said(self.text, self.opened or "", self.special).answer, self.special or ())
 
     @property
     def answered(self) -> bool:

@@ -27,9 +27,10 @@ from qeval.jsonl import dumps, write_atomic
 from qeval.models.locate import resolve
 from qeval.outcome import Outcome
 from qeval.record import OUTCOMES_FILE, load_outcomes, load_record
+from qeval.rendering.renderer import PLAIN_RULES
 from qeval.runner.answer import run_task
 from qeval.runner.plan import PlanFile, resolve_plan
-from qeval.runner.run import task_of
+from qeval.runner.run import Agreed, task_of
 from qeval.runner.task import Task
 
 MODEL = "smollm2-135m"
@@ -111,7 +112,8 @@ def run_once(task: Task, tokens: dict[tuple[str, str], tuple[int, ...]]) -> Took
 def measure(suites: str, rounds: int, folder: Path) -> tuple[dict[float, float], dict[float | None, list[Took]]]:
     """Return the agreed share of each arm, and what each took, the baseline under None."""
     plan = resolve_plan(PlanFile(model=MODEL, variants=("fp32",), suites=suites, fidelity=False, self_check=0))
-    task = task_of(plan, plan.baseline, resolve(MODEL), folder, resume=False)._replace(again={})
+    settled = Agreed({}, PLAIN_RULES, {}, {})
+    task = task_of(plan, plan.baseline, resolve(MODEL), folder, agreed=settled, resume=False)
     # What runs first in a process loads code and tables: once for all.
     run_once(task, {})
     tokens = {(o.suite, o.case): o.token_ids for o in load_outcomes(task.folder)}

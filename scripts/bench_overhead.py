@@ -21,9 +21,10 @@ from transformers.models.llama.modeling_llama import LlamaModel
 
 from qeval.models.locate import resolve
 from qeval.record import load_record
+from qeval.rendering.renderer import PLAIN_RULES
 from qeval.runner.answer import run_task
 from qeval.runner.plan import PlanFile, resolve_plan
-from qeval.runner.run import task_of
+from qeval.runner.run import Agreed, task_of
 from qeval.runner.task import Said, Stage
 
 MODEL = "smollm2-135m"
@@ -67,7 +68,8 @@ def run_once(suites: str, out: Path) -> tuple[float, float]:
     """Run fp32 over some suites at smoke in this process; return seconds of the run and inside forward passes."""
     file = PlanFile(model=MODEL, variants=("fp32",), suites=suites, fidelity=False, self_check=0)
     plan = resolve_plan(file)
-    task = task_of(plan, plan.baseline, resolve(MODEL), out, resume=False)._replace(again={})
+    agreed = Agreed({}, PLAIN_RULES, {}, {})
+    task = task_of(plan, plan.baseline, resolve(MODEL), out, agreed=agreed, resume=False)
     task.folder.mkdir(parents=True)
     passes = Passes()
 

@@ -39,6 +39,8 @@ def _rows(data: Path) -> Iterator[str]:
     yield _row(f"BFCL, {rows} rows of four categories", f"gold calls pass, in each of {syntaxes} syntaxes", golds)
     for group, checks in _groups(public.bfcl_mutations(data)):
         yield _row("", f"broken calls fail with their class: `{group}`", checks)
+    for group, checks in _groups(public.texts_without_calls(data)):
+        yield _row(group, "questions and answers in words: neither a call nor `malformed_call`", checks)
     yield _row("JSONSchemaBench, maskbench", "instances are valid or not as labelled", public.maskbench(data))
     yield from _schema_suite(data)
     for group, checks in _groups(check for _, check in public.refusals(data)):

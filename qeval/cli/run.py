@@ -91,6 +91,13 @@ def run(
     reverse_kl: Annotated[
         bool, typer.Option("--reverse-kl", help="Measure KL(candidate || baseline) too, beside the other way round.")
     ] = False,
+    thinking: Annotated[
+        str | None,
+        typer.Option(
+            help="off, on, or a number of tokens: what a thought may take beside the answer's own limit. Default: what "
+            "the model's chat template does, and 1,024 tokens where it thinks."
+        ),
+    ] = None,
     decode: Annotated[
         str | None,
         typer.Option(
@@ -150,6 +157,7 @@ def run(
         "head": head,
         "fidelity": fidelity,
         "reverse_kl": reverse_kl or None,
+        "thinking": thinking,
         "decode": decode,
         "time_limit_s": time_limit,
         "allow_remote_code": allow_remote_code or None,

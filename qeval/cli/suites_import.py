@@ -19,6 +19,9 @@ if TYPE_CHECKING:
     from qeval.suites.importing import Imported
 
 
+_FAILING_SHOWN = 5
+
+
 def _show_masks(wanted: bool) -> None:
     if wanted:
         from qeval.suites.importers._masks import BUILT_IN
@@ -130,6 +133,12 @@ def _tell(imported: Imported, out: Path, target: Console) -> None:
         line(f"  near-equal prompts: {near_equal_said(imported.near_equal)}")
     for reason, n, first in by_reason(imported.dropped):
         line(f"  dropped {n}: {reason} (first: {first.example})")
+    if imported.failing:
+        line(f"  kept {len(imported.failing)} that their own logged answer fails, tagged logged=fails:")
+        for told in imported.failing[:_FAILING_SHOWN]:
+            line(f"    {told}")
+        if len(imported.failing) > _FAILING_SHOWN:
+            line(f"    and {len(imported.failing) - _FAILING_SHOWN} more, all in the README")
     if imported.masked is not None:
         counts = ", ".join(f"{rule} {n}" for rule, n in sorted(imported.masked.items())) or "nothing found"
         line(f"  masked: {counts}")
@@ -150,6 +159,7 @@ def _summary(imported: Imported, out: Path) -> dict[str, Any]:
         "valid": imported.valid,
         "seed": imported.seed,
         "dropped": {reason: n for reason, n, _ in by_reason(imported.dropped)},
+        "failing": list(imported.failing),
         "masked": dict(imported.masked) if imported.masked is not None else None,
         "licence": imported.licence,
     }

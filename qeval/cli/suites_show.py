@@ -57,14 +57,16 @@ def _show_case(name: str, model: str | None, size: str, *, as_json: bool) -> Non
     from qeval.suites.lookup import Cases
 
     found = Cases(size_called(size)).find(name)
-    text = n_tokens = None
+    text: str | None = None
+    n_tokens: int | None = None
     if model is not None:
         from qeval.engines.preview import preview
         from qeval.models.locate import resolve
 
         progress = progress_console()
         resolved = resolve(model, progress=lambda said: say(progress, said))
-        text, n_tokens = preview(found.case, resolved)
+        prompt = preview(found.case, resolved)
+        text, n_tokens = prompt.text, len(prompt.token_ids)
     title = f"{found.suite}/{found.case.id}"
     target = console(as_json=as_json)
     print_case(title if n_tokens is None else f"{title}: {n_tokens} prompt tokens", found.case, text, target)

@@ -9,6 +9,7 @@ from qeval.compare.fidelity_result import Divergence
 from qeval.compare.noise import OwnChanges
 from qeval.compare.pairs import Arm, CaseKey, Pair
 from qeval.compare.report import ChangedCase, ChangeKind
+from qeval.outcome import Outcome
 
 
 class Seen(NamedTuple):
@@ -37,6 +38,7 @@ def _kind(pair: Pair) -> ChangeKind | None:
 
 def _case(candidate: str, pair: Pair, kind: ChangeKind, seen: Seen) -> ChangedCase:
     key = (pair.info.suite, pair.info.case)
+    before, after = _texts(pair)
     return ChangedCase(
         candidate=candidate,
         suite=pair.info.suite,
@@ -45,8 +47,8 @@ def _case(candidate: str, pair: Pair, kind: ChangeKind, seen: Seen) -> ChangedCa
         kind=kind,
         question=pair.info.question,
         expected=pair.info.expected,
-        baseline_text=_text(pair.baseline),
-        candidate_text=_text(pair.candidate),
+        baseline_text=before,
+        candidate_text=after,
         baseline_fault=_fault(pair.baseline),
         candidate_fault=_fault(pair.candidate),
         unstable=any(key in arm and arm[key].flipped for arm in seen.own),
@@ -54,11 +56,24 @@ def _case(candidate: str, pair: Pair, kind: ChangeKind, seen: Seen) -> ChangedCa
     )
 
 
-def _text(arm: Arm) -> str:
-    if arm.outcome is None:
-        return ""
-    calls = [f"{call.name}({call.arguments})" for call in arm.outcome.tool_calls or ()]
-    return "\n".join([arm.outcome.text, *calls] if arm.outcome.text or not calls else calls)
+def _texts(pair: Pair) -> tuple[str, str]:
+    """Return both answers as people read them; where these are alike and what was said is not, all that was said."""
+    arms = (pair.baseline.outcome, pair.candidate.outcome)
+    before, after = (_with_calls(outcome, _seen(outcome)) if outcome else "" for outcome in arms)
+    if before == after:
+        before, after = (_with_calls(outcome, outcome.text) if outcome else "" for outcome in arms)
+    return before, after
+
+
+def _seen(outcome: Outcome) -> str:
+    """Return the visible answer, or the thought of a model that never came to one."""
+    visible = outcome.visible
+    return visible if visible.strip() or outcome.thought is None else f"(thought, no answer) {outcome.thought}"
+
+
+def _with_calls(outcome: Outcome, text: str) -> str:
+    calls = [f"{call.name}({call.arguments})" for call in outcome.tool_calls or ()]
+    return "\n".join([text, *calls] if text or not calls else calls)
 
 
 def _fault(arm: Arm) -> str:

@@ -86,7 +86,7 @@ def _decoding_differences(ours: RecordHeader, theirs: RecordHeader) -> Iterable[
 def _rendering_faults(one: Rendering | None, other: Rendering | None) -> Iterable[str]:
     if one is None or other is None:
         return
-    for field in ("template", "tools", "system_folded"):
+    for field in ("template", "tools", "system_folded", "date", "thinking"):
         before, after = getattr(one, field), getattr(other, field)
         if before != after:
             yield f"prompts were made otherwise ({field}): {before} in the baseline, {after} in the candidate"

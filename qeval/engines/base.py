@@ -12,6 +12,7 @@ from typing import Any, NamedTuple, Protocol
 
 from qeval.chat import ToolCall
 from qeval.evidence import ComparabilityLevel, Rendering
+from qeval.marks import opened_by
 from qeval.outcome import FailedAnswer, Finish, Status
 from qeval.suites.case import Case
 
@@ -45,11 +46,27 @@ class Prompt(NamedTuple):
     """The rendered text, for people."""
     cut_tokens: int = 0
     """How many tokens shorter it is than the whole prompt, which the context could not hold."""
+    thought_tokens: int = 0
+    """What a thought before the answer may take, beside the case's own limit."""
+    way: str = ""
+    """How the case was handed to the chat template, in words; empty for engines without one."""
+    refused: str = ""
+    """Why the case is shown to no variant; empty where it is."""
+
+    @property
+    def max_tokens(self) -> int:
+        """What may be generated at most: the answer, and the thought before it."""
+        return self.case.max_new_tokens + self.thought_tokens
 
     @property
     def digest(self) -> str:
         """sha256 over the token ids as little-endian 32-bit integers."""
         return hashlib.sha256(array("i", self.token_ids).tobytes()).hexdigest()
+
+    @property
+    def opened(self) -> str:
+        """The mark by which the prompt opens a thought; empty where it opens none."""
+        return opened_by(self.text)
 
 
 class Generation(NamedTuple):
@@ -57,6 +74,9 @@ class Generation(NamedTuple):
 
     status: Status = "answered"
     text: str = ""
+    """With its special tokens, without end token and padding."""
+    special: tuple[str, ...] | None = None
+    """The special tokens in the text; None where they are not known."""
     token_ids: tuple[int, ...] = ()
     """Generated tokens up to and without the end token, or with the one that completed a stop text of the case."""
     finish: Finish | None = None
@@ -90,13 +110,19 @@ class Engine(Protocol):
     name: str
     level: ComparabilityLevel
     rendering: Rendering
+    thought_tokens: int | None
+    """What a thought before the answer may take; None where none is expected."""
     context_tokens: int | None
     """Longest prompt plus answer the variant can hold; None where unknown."""
     can_replay: bool
     """Whether what was read can be cut and moved row by row, so that answers can be replayed."""
 
     def render(self, suite: str, case: Case) -> Prompt:
-        """Turn a case into the prompt the model reads."""
+        """Turn a case into the prompt the model reads.
+
+        Raises:
+            RefusedError: it cannot be shown whole.
+        """
 
     def set_threads(self, threads: int) -> None:
         """Compute with so many CPU threads from now on."""

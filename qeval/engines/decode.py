@@ -9,12 +9,14 @@ from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from typing import Any, NamedTuple
 
-from qeval.engines.base import Generation, OnStep
+from qeval.engines.base import Generation, OnStep, Prompt
+from qeval.engines.detokenize import Detokenizer
 from qeval.engines.follow import Read
 from qeval.engines.guard import end_finder, guard_rows
+from qeval.engines.limits import Limit
 from qeval.engines.sampling import decoding_settings
+from qeval.marks import without
 from qeval.outcome import FailedAnswer
-from qeval.suites.case import Case
 
 
 class RowResult(NamedTuple):
@@ -43,30 +45,31 @@ class Decoder:
     ) -> None:
         """Prepare; `temperature` 0 is greedy, and `keep_states` keeps what the output head is given."""
         self._model = model
-        self._tokenizer = tokenizer
+        self._detokenizer = Detokenizer(tokenizer)
+        self._bos_id = tokenizer.bos_token_id
         self.end_ids = tuple(end_ids)
         self._pad_id = pad_id
         self._temperature = temperature
         self._keep_states = keep_states
 
     def decode(
-        self, read: Read, cases: Sequence[Case], on_step: OnStep, begun: Sequence[Sequence[int]] | None = None
+        self, read: Read, prompts: Sequence[Prompt], on_step: OnStep, begun: Sequence[Sequence[int]] | None = None
     ) -> list[RowResult]:
         """Decode each row to its end.
 
         Args:
             read: what was read, the tokens that have begun the answers among it.
-            cases: one a row.
+            prompts: one a row.
             on_step: told of tokens as they come.
             begun: for each row the tokens its answer begins with; none by default.
         """
         import torch
         from transformers import LogitsProcessorList, StoppingCriteriaList
 
-        begun = begun or [()] * len(cases)
-        left = max(case.max_new_tokens - len(before) for case, before in zip(cases, begun, strict=True))
+        begun = begun or [()] * len(prompts)
+        left = max(prompt.max_tokens - len(before) for prompt, before in zip(prompts, begun, strict=True))
         width = read.ids.shape[1]
-        guard = guard_rows(width, cases, self._tokenizer, on_step, begun)
+        guard = guard_rows(width, prompts, self._detokenizer, on_step, begun)
         # Not inference_mode: quanto's int4 kernels write to tensors it forbids to change.
         with torch.no_grad(), _last_states(self._model, keep=self._keep_states) as steps:
             output = self._model.generate(
@@ -79,9 +82,9 @@ class Decoder:
             )
         generated = output[:, width:].tolist()
         rows = [
-            _cut([*before, *tokens], case.max_new_tokens, self.end_ids, bad, stopped)
-            for before, tokens, case, bad, stopped in zip(
-                begun, generated, cases, guard.bad_positions, guard.stopped_at, strict=True
+            _cut([*before, *tokens], self._limit(prompt, [*before, *tokens]), self.end_ids, bad, stopped)
+            for before, tokens, prompt, bad, stopped in zip(
+                begun, generated, prompts, guard.bad_positions, guard.stopped_at, strict=True
             )
         ]
         if not steps:
@@ -93,24 +96,28 @@ class Decoder:
             for index, (row, stopped) in enumerate(zip(rows, guard.stopped_at, strict=True))
         ]
 
-    def end_of(self, tokens: Sequence[int], case: Case, *, by_token: bool) -> bool | None:
+    def end_of(self, tokens: Sequence[int], prompt: Prompt, *, by_token: bool) -> bool | None:
         """Return whether an answer of these tokens ended by itself, False at its limit, None where it goes on."""
-        has_stopped = end_finder(self._tokenizer, case.stop)
+        has_stopped = end_finder(self._detokenizer, prompt.case.stop)
         if by_token or (has_stopped is not None and has_stopped(tokens)):
             return True
-        return False if len(tokens) >= case.max_new_tokens else None
+        return False if len(tokens) >= self._limit(prompt, tokens) else None
+
+    def _limit(self, prompt: Prompt, tokens: Sequence[int]) -> int:
+        return Limit(prompt, self._detokenizer).at(tokens)
 
     def generation(self, row: RowResult) -> Generation:
         """Turn the tokens of a row into its answer."""
         if row.bad_position is not None:
             detail = f"logits of generated token {row.bad_position} are NaN or infinite"
             return Generation(status="numeric_error", detail=detail)
-        text = self._tokenizer.decode(row.token_ids, skip_special_tokens=True)
-        failure: FailedAnswer | None = None if row.ended else "truncated"
-        if not text.strip():
+        words = self._detokenizer.words(row.token_ids, ended=row.ended)
+        failure: FailedAnswer | None = None if row.ended or words.turn_ended else "truncated"
+        if not without(words.text, words.special).strip():
             failure = "empty"
         return Generation(
-            text=text,
+            text=words.text,
+            special=words.special,
             token_ids=tuple(row.token_ids),
             finish="stop" if row.ended else "length",
             failure=failure,
@@ -127,7 +134,7 @@ class Decoder:
             max_new_tokens=max_new_tokens,
             eos_token_id=list(self.end_ids) or None,
             pad_token_id=self._pad_id,
-            bos_token_id=self._tokenizer.bos_token_id,
+            bos_token_id=self._bos_id,
         )
         # generate() fills what its argument leaves open from the model's own config: sampling, penalties, forced
         # tokens. Giving the model the same config leaves nothing to fill in.

@@ -5,8 +5,9 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import Any, NamedTuple
 
-from qeval.engines.base import OnStep
-from qeval.suites.case import Case
+from qeval.engines.base import OnStep, Prompt
+from qeval.engines.detokenize import Detokenizer
+from qeval.engines.limits import Limit
 from qeval.suites.stops import find_stop
 
 
@@ -25,8 +26,8 @@ class Guard(NamedTuple):
 
 def guard_rows(
     prompt_length: int,
-    cases: Sequence[Case],
-    tokenizer: Any,  # noqa: ANN401 - transformers is untyped
+    prompts: Sequence[Prompt],
+    detokenizer: Detokenizer,
     on_step: OnStep,
     begun: Sequence[Sequence[int]],
 ) -> Guard:
@@ -34,18 +35,22 @@ def guard_rows(
 
     Args:
         prompt_length: padded length of the prompts in tokens.
-        cases: one a row; their limits and stop texts count.
-        tokenizer: decodes what was generated, to find stop texts.
+        prompts: one a row; their limits and their cases' stop texts count.
+        detokenizer: gives the text of what was generated, to find stop texts.
         on_step: told at every step how many rows are still under their limit.
         begun: for each row the last tokens of `prompt_length` that are its answer's own already.
     """
     import torch
     from transformers import LogitsProcessor, StoppingCriteria
 
-    limits = [case.max_new_tokens for case in cases]
-    ends = [end_finder(tokenizer, case.stop) for case in cases]
-    bad_positions: list[int | None] = [None] * len(limits)
-    stopped_at: list[int | None] = [None] * len(limits)
+    limits = [Limit(prompt, detokenizer) for prompt in prompts]
+    ends = [end_finder(detokenizer, prompt.case.stop) for prompt in prompts]
+    bad_positions: list[int | None] = [None] * len(prompts)
+    stopped_at: list[int | None] = [None] * len(prompts)
+    full = [False] * len(prompts)
+    looked_at = [
+        has_ended is not None or prompt.thought_tokens > 0 for has_ended, prompt in zip(ends, prompts, strict=True)
+    ]
 
     class Watch(LogitsProcessor):  # type: ignore[misc]
         def __call__(self, input_ids: torch.Tensor, scores: torch.Tensor) -> torch.Tensor:
@@ -55,26 +60,28 @@ def guard_rows(
             for row in (~finite).nonzero().flatten().tolist():
                 if bad_positions[row] is None:
                     bad_positions[row] = len(begun[row]) + generated
-            on_step(sum(len(before) + generated < limit for before, limit in zip(begun, limits, strict=True)))
+            on_step(len(full) - sum(full))
             return scores if bool(finite.all()) else torch.nan_to_num(scores, nan=0.0, posinf=0.0, neginf=0.0)
 
     class Stop(StoppingCriteria):  # type: ignore[misc]
         def __call__(self, input_ids: torch.Tensor, scores: torch.Tensor, **_: Any) -> torch.Tensor:  # noqa: ANN401
             """Return which rows are done, shape (rows,)."""
-            lengths = [len(before) + input_ids.shape[1] - prompt_length for before in begun]
             for row, has_ended in enumerate(ends):
-                if has_ended and stopped_at[row] is None and has_ended(input_ids[row, -lengths[row] :].tolist()):
-                    stopped_at[row] = lengths[row]
+                length = len(begun[row]) + input_ids.shape[1] - prompt_length
+                tokens = input_ids[row, -length:].tolist() if looked_at[row] else []
+                full[row] = full[row] or length >= limits[row].at(tokens)
+                if has_ended and stopped_at[row] is None and has_ended(tokens):
+                    stopped_at[row] = length
             done = [
-                length >= limit or bad is not None or stopped is not None
-                for length, limit, bad, stopped in zip(lengths, limits, bad_positions, stopped_at, strict=True)
+                at_limit or bad is not None or stopped is not None
+                for at_limit, bad, stopped in zip(full, bad_positions, stopped_at, strict=True)
             ]
             return torch.tensor(done, device=input_ids.device)
 
     return Guard(Watch(), Stop(), bad_positions, stopped_at)
 
 
-def end_finder(tokenizer: Any, stops: Sequence[str]) -> Callable[[Sequence[int]], bool] | None:  # noqa: ANN401
+def end_finder(detokenizer: Detokenizer, stops: Sequence[str]) -> Callable[[Sequence[int]], bool] | None:
     """Return what tells whether an answer's tokens end with a stop text of a case; None where the case has none."""
     if not stops:
         return None
@@ -82,7 +89,6 @@ def end_finder(tokenizer: Any, stops: Sequence[str]) -> Callable[[Sequence[int]]
     window = 8 + 8 * max(map(len, stops))
 
     def has_ended(token_ids: Sequence[int]) -> bool:
-        text = tokenizer.decode(token_ids[-window:], skip_special_tokens=True)
-        return find_stop(text, stops) is not None
+        return find_stop(detokenizer.text(token_ids[-window:]), stops) is not None
 
     return has_ended

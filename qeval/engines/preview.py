@@ -2,28 +2,24 @@
 
 from __future__ import annotations
 
-from typing import NamedTuple
+from datetime import UTC, datetime
 
-from qeval.engines.render import probe
+from qeval.engines.base import Prompt
+from qeval.engines.unloaded import Unloaded
+from qeval.errors import UsageError
 from qeval.models.resolved import ResolvedModel
+from qeval.rendering.renderer import Rules
+from qeval.rendering.template import RefusedError
 from qeval.suites.case import Case
-from qeval.variants.load import load_tokenizer
 
 
-class Preview(NamedTuple):
-    """What a model reads of a case."""
-
-    text: str
-    """Rendered by its chat template, up to where the answer begins."""
-    prompt_tokens: int
-
-
-def preview(case: Case, model: ResolvedModel) -> Preview:
-    """Render a case as `qeval run` would.
+def preview(case: Case, model: ResolvedModel) -> Prompt:
+    """Render a case as a `qeval run` that starts today would.
 
     Raises:
-        UsageError: the model's chat template refuses the case.
+        UsageError: the case cannot be shown to the model whole; the message says why.
     """
-    renderer = probe(load_tokenizer(model), (), None)
-    text = renderer.text(case)
-    return Preview(text, len(renderer.token_ids(text)))
+    try:
+        return Unloaded(model, Rules(datetime.now(UTC).date())).render("", case)
+    except RefusedError as error:
+        raise UsageError(f"case '{case.id}': {model.name} cannot be shown it: {error}.") from error

@@ -9,11 +9,10 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Any
 
-from qeval.engines.base import Answer, Generation, OnStep
+from qeval.engines.base import Answer, Generation, OnStep, Prompt
 from qeval.engines.decode import Decoder, RowResult
 from qeval.engines.follow import Read, follow
 from qeval.engines.prefill import Prefill
-from qeval.suites.case import Case
 
 if TYPE_CHECKING:
     import torch
@@ -27,10 +26,10 @@ _FIRST_WINDOW = 8
 class BatchReading:
     """A batch whose prompts were read; what `on_read` is given."""
 
-    def __init__(self, model: Any, prefill: Prefill, decoder: Decoder, read: Read, cases: Sequence[Case]) -> None:  # noqa: ANN401
+    def __init__(self, model: Any, prefill: Prefill, decoder: Decoder, read: Read, prompts: Sequence[Prompt]) -> None:  # noqa: ANN401
         """Hold what was read."""
-        self._model, self._prefill, self._decoder, self._read, self._cases = model, prefill, decoder, read, cases
-        self._answers: Sequence[Answer | None] = [None] * len(cases)
+        self._model, self._prefill, self._decoder, self._read, self._prompts = model, prefill, decoder, read, prompts
+        self._answers: Sequence[Answer | None] = [None] * len(prompts)
         self._states: list[torch.Tensor] = []
         self.followed = self._touched = False
 
@@ -56,7 +55,7 @@ class BatchReading:
 
         if self._read.cache is None:
             # Prompts of one token: nothing was read that could be moved.
-            return [self._decoder.generation(row) for row in self._decoder.decode(self._read, self._cases, on_step)]
+            return [self._decoder.generation(row) for row in self._decoder.decode(self._read, self._prompts, on_step)]
         with torch.no_grad():
             agreed = agreed_positions(
                 self._model.get_output_embeddings(), self._states, self._answers, self._decoder.end_ids
@@ -69,8 +68,8 @@ class BatchReading:
         on_step(sum(len(begun[row] if found is None else found.token_ids) for row, found in rows.items()))
         going = {row: begun[row] for row, found in rows.items() if found is None}
         if going:
-            cases = [self._cases[row] for row in going]
-            decoded = self._decoder.decode(self._realigned(going), cases, on_step, list(going.values()))
+            prompts = [self._prompts[row] for row in going]
+            decoded = self._decoder.decode(self._realigned(going), prompts, on_step, list(going.values()))
             rows.update(zip(going, decoded, strict=True))
         return [self._decoder.generation(found) for found in rows.values() if found is not None]
 
@@ -79,7 +78,7 @@ class BatchReading:
         # The other variant may go on behind a token that ends this one's answers.
         end = next((at for at, token in enumerate(tokens) if token in self._decoder.end_ids), None)
         tokens = tokens[:end]
-        ended = self._decoder.end_of(tokens, self._cases[row], by_token=end is not None or agreed > len(tokens))
+        ended = self._decoder.end_of(tokens, self._prompts[row], by_token=end is not None or agreed > len(tokens))
         return None if ended is None else RowResult(list(tokens), ended, None)
 
     def _realigned(self, begun: dict[int, tuple[int, ...]]) -> Read:
@@ -91,7 +90,7 @@ class BatchReading:
         ids = self._read.ids.tolist()
         prompts = {row: tuple(ids[row][width - lengths[row] :]) for row in begun}
         kept = {row: lengths[row] - 1 + len(tokens) for row, tokens in begun.items()}
-        left = max(self._cases[row].max_new_tokens - len(tokens) for row, tokens in begun.items())
+        left = max(self._prompts[row].max_tokens - len(tokens) for row, tokens in begun.items())
         cache = StaticCache(config=self._model.config, max_cache_len=max(kept.values()) + 1 + left)
         starts = {row: width - lengths[row] for row in begun}
         # What was followed stands right behind the prompt, and cutting the cache left it there.

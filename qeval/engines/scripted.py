@@ -96,6 +96,7 @@ class ScriptedEngine:
     name = "scripted"
     level: ComparabilityLevel = "token_ids"
     rendering = Rendering(template="none", tools="none", system_folded=False)
+    thought_tokens: int | None = None
     context_tokens: int | None = None
     can_replay = False
 

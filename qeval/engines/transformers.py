@@ -16,10 +16,10 @@ from qeval.engines.batch_mates import largest_move
 from qeval.engines.decode import Decoder
 from qeval.engines.follow import Read
 from qeval.engines.prefill import Prefill
-from qeval.engines.render import Renderer, probe
 from qeval.engines.replay import BatchReading
 from qeval.errors import is_out_of_memory
 from qeval.evidence import ComparabilityLevel, Rendering
+from qeval.rendering.renderer import PLAIN_RULES, Renderer, Rules
 from qeval.suites.case import Case
 
 
@@ -36,25 +36,42 @@ class TransformersEngine:
         device: str,
         temperature: float = 0,
         *,
+        rules: Rules = PLAIN_RULES,
         keep_states: bool = False,
     ) -> None:
-        """Prepare a loaded model and its tokenizer for decoding; `temperature` 0 is greedy."""
+        """Prepare a loaded model and its tokenizer for decoding; `temperature` 0 is greedy.
+
+        Raises:
+            UsageError: `rules` ask for what the model's chat template does not have.
+        """
         self._model = model.eval()
         self._device = device
         end_ids = end_token_ids(model, tokenizer)
-        pad_id = _pad_id(tokenizer, end_ids)
+        pad_id = _pad_id(tokenizer, end_ids, model.config.get_text_config().vocab_size)
         self._prefill = Prefill(self._model, pad_id, device)
         self._decoder = Decoder(self._model, tokenizer, end_ids, pad_id, temperature, keep_states=keep_states)
-        self._renderer: Renderer = probe(tokenizer, end_ids, tokenizer.convert_ids_to_tokens(pad_id))
+        self._renderer = Renderer(tokenizer, rules, end_ids, tokenizer.convert_ids_to_tokens(pad_id))
         self.rendering: Rendering = self._renderer.rendering
+        self.thought_tokens = self._renderer.thinking.tokens
         self.can_replay = _attends_to_everything(model)
         self._token_bytes = _cache_token_bytes(model)
         self.context_tokens: int | None = getattr(model.config.get_text_config(), "max_position_embeddings", None)
 
     def render(self, suite: str, case: Case) -> Prompt:
-        """Turn a case into the prompt the model reads."""
-        text = self._renderer.text(case)
-        return Prompt(suite, case, self._renderer.token_ids(text), text)
+        """Turn a case into the prompt the model reads.
+
+        Raises:
+            RefusedError: it cannot be shown whole.
+        """
+        rendered = self._renderer.render(case)
+        return Prompt(
+            suite,
+            case,
+            rendered.token_ids,
+            rendered.text,
+            way=rendered.way,
+            thought_tokens=self.thought_tokens or 0,
+        )
 
     def set_threads(self, threads: int) -> None:
         """Compute with so many CPU threads from now on."""
@@ -71,7 +88,7 @@ class TransformersEngine:
         if self._device != "cpu" or self._token_bytes is None:
             return None
         longest = max(len(prompt.token_ids) for prompt in prompts)
-        room = max(prompt.case.max_new_tokens for prompt in prompts)
+        room = max(prompt.max_tokens for prompt in prompts)
         # Twice: it is joined from the parts that were read.
         return 2 * len(prompts) * (longest + room) * self._token_bytes
 
@@ -82,22 +99,21 @@ class TransformersEngine:
         """
         try:
             read = self._read(prompts)
-            cases = [prompt.case for prompt in prompts]
             if on_read is not None:
                 self._wait()
-                answers = self._handed_out(read, cases, on_read)
+                answers = self._handed_out(read, prompts, on_read)
                 if answers is not None:
                     return answers
-            rows = self._decoder.decode(read, cases, on_step)
+            rows = self._decoder.decode(read, prompts, on_step)
         except (MemoryError, RuntimeError) as error:
             if not is_out_of_memory(error):
                 raise
             return [Generation(status="out_of_memory", detail=f"batch of {len(prompts)}: {error}") for _ in prompts]
         return [self._decoder.generation(row) for row in rows]
 
-    def _handed_out(self, read: Read, cases: Sequence[Case], on_read: OnRead) -> list[Generation] | None:
+    def _handed_out(self, read: Read, prompts: Sequence[Prompt], on_read: OnRead) -> list[Generation] | None:
         """Hand out what was read; where it is to be decoded plainly, leave nothing of what was followed."""
-        reading = BatchReading(self._model, self._prefill, self._decoder, read, cases)
+        reading = BatchReading(self._model, self._prefill, self._decoder, read, prompts)
         answers = on_read(reading)
         if answers is None:
             reading.forget()
@@ -120,7 +136,7 @@ class TransformersEngine:
         cache = None
         if self.can_replay:
             # generate() reads the last token: the answer follows from its logits.
-            room = 1 + max(prompt.case.max_new_tokens for prompt in prompts)
+            room = 1 + max(prompt.max_tokens for prompt in prompts)
             tenants = [prompt.case.tenant for prompt in prompts]
             cache = self._prefill.read([row[:-1] for row in rows], tenants, room)
         return Read(*self._prefill.pad(rows), cache)
@@ -158,9 +174,12 @@ def _attends_to_everything(model: Any) -> bool:  # noqa: ANN401
     return all(type(layer) is DynamicLayer for layer in DynamicCache(config=model.config).layers)
 
 
-def _pad_id(tokenizer: Any, end_ids: tuple[int, ...]) -> int:  # noqa: ANN401
-    """Return the id rows are filled with; masked, so an end or unknown token serves as well."""
+def _pad_id(tokenizer: Any, end_ids: tuple[int, ...], vocabulary: int) -> int:  # noqa: ANN401
+    """Return the id rows are filled with; masked, so an end or unknown token serves as well.
+
+    Some tokenizers have a padding token that their model has no embedding for.
+    """
     for candidate in (tokenizer.pad_token_id, *end_ids, tokenizer.unk_token_id):
-        if candidate is not None:
+        if candidate is not None and candidate < vocabulary:
             return int(candidate)
     return 0

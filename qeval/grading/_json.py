@@ -239,6 +239,29 @@ def find_json(text: str) -> Found:
     return Found(pieces, fenced=False, unclosed_fence=False, prose=bool(rest.strip()) or bool(fences))
 
 
+def closing_bracket(text: str, start: int) -> int:
+    """Return where the bracket at `start` is closed, strings minded, or the end of the text where it is not."""
+    end = _end(text, start)
+    return len(text) if end is None or end < 0 else end
+
+
+def value_end(text: str, start: int) -> int | None:
+    """Return where the JSON object or list at `start` ends, or None where none can be read, leniently either."""
+    end = closing_bracket(text, start)
+    try:
+        read_strict(text[start:end])
+    except JsonError as fault:
+        if fault.fault != "not_strict":
+            return end
+    else:
+        return end
+    try:
+        read_lenient(text[start:end])
+    except ValueError:
+        return None
+    return end
+
+
 class _Fence(NamedTuple):
     label: str
     body: str

@@ -11,6 +11,7 @@ from typing import Any, NamedTuple, Protocol, cast
 from qeval import grading
 from qeval.chat import Tool, ToolCall
 from qeval.errors import unknown_name
+from qeval.marks import split_said, without
 from qeval.outcome import Grade, Outcome
 from qeval.strict import Strict, validate
 
@@ -30,11 +31,13 @@ class Answer(NamedTuple):
     """An answer as graders see it."""
 
     text: str
-    """The answer with any thinking block removed; empty where the model never left its thoughts."""
+    """The answer without thoughts and marks of turns; empty where the model never left its thoughts."""
     tool_calls: tuple[ToolCall, ...] | None = None
     """Calls the engine returned apart from the text."""
     finish: str | None = None
     failure: str | None = None
+    thought: str | None = None
+    """What was taken off before it; no grader judges by it."""
 
 
 class Grader(Protocol):
@@ -78,12 +81,17 @@ def check_grader(spec: Mapping[str, Any], where: str) -> tuple[str, Strict]:
 
 
 def answer_of(outcome: Outcome) -> Answer:
-    """Return what graders see of an answered outcome."""
-    from qeval.grading._reasoning import split_reasoning
+    """Return what graders see of an answered outcome.
 
-    thought = split_reasoning(outcome.text)
-    failure = "truncated_in_reasoning" if thought.cut_short else outcome.failure
-    return Answer(thought.answer, outcome.tool_calls, outcome.finish, failure)
+    Special tokens that are left in the answer are left out, as products do, unless there are marks of calls among them.
+    """
+    from qeval.grading._call_syntaxes import is_call_mark
+
+    said = split_said(outcome.text, outcome.opened or "", outcome.special)
+    left = [token for token in outcome.special or () if token in said.answer]
+    plain = said.answer if any(map(is_call_mark, left)) else without(said.answer, left)
+    failure = "truncated_in_reasoning" if said.cut_short else outcome.failure
+    return Answer(plain, outcome.tool_calls, outcome.finish, failure, said.thought)
 
 
 def grade_outcome(outcome: Outcome, graders: Sequence[Mapping[str, Any]], question: Question) -> Outcome:
@@ -100,4 +108,4 @@ def grade_outcome(outcome: Outcome, graders: Sequence[Mapping[str, Any]], questi
     for spec in graders:
         kind, options = check_grader(spec, f"case {outcome.case}")
         graded.extend(find_grader(kind).grade(options, answer, question))
-    return outcome.model_copy(update={"grades": tuple(graded), "failure": answer.failure})
+    return outcome.model_copy(update={"grades": tuple(graded), "failure": answer.failure, "thought": answer.thought})

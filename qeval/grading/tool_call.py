@@ -21,7 +21,7 @@ from qeval.strict import Strict
 
 METRIC = "tool_call"
 CLASSES = (
-    "malformed",
+    "malformed_call",
     "wrong_name",
     "missing_call",
     "extra_call",
@@ -98,14 +98,16 @@ def _judge(options: Options, read: Calls, tools: Sequence[Tool]) -> Grade:
     loose = options.text == "loose"
     faults, right = match_calls(options.calls, read.calls, tools, ordered=options.ordered, loose=loose)
     if read.malformed is not None and (faults or not read.calls):
-        faults = [Fault("malformed", read.malformed), *faults]
+        faults = [Fault("malformed_call", read.malformed), *faults]
     if not faults:
         return passed(METRIC, f"{len(read.calls)} calls as expected{notes}", score=1.0)
     first = min(faults, key=lambda fault: CLASSES.index(fault.fault))
     ordered = sorted(faults, key=lambda fault: CLASSES.index(fault.fault))
     reason = "; ".join(f"{fault.fault}: {fault.reason}" for fault in ordered[:4])
     score = right / max(len(options.calls), len(read.calls), 1) if first.fault != "wrong_order" else 0.0
-    return failed(METRIC, first.fault, reason + notes, score=min(score, 1.0) if first.fault != "malformed" else 0.0)
+    return failed(
+        METRIC, first.fault, reason + notes, score=min(score, 1.0) if first.fault != "malformed_call" else 0.0
+    )
 
 
 def match_calls(

@@ -14,6 +14,7 @@ from qeval.models.resolved import ResolvedModel
 
 PICKLE_SUFFIXES = (".bin", ".pt", ".pth", ".ckpt")
 _TOKENIZER_FILES = ("tokenizer.json", "tokenizer.model", "vocab.json", "merges.txt", "vocab.txt", "added_tokens.json")
+_READING_SUFFIXES = frozenset({".json", ".jinja", ".model", ".tiktoken", ".txt", ".py"})
 _CHUNK = 1 << 20
 
 
@@ -59,6 +60,18 @@ def tokenizer_hash(folder: Path) -> str | None:
         content = dumps(read_json(path)).encode() if path.suffix == ".json" else path.read_bytes()
         digest.update(f"{path.name}\0{len(content)}\0".encode() + content)
     return digest.hexdigest() if found else None
+
+
+def reading_hash(folder: Path) -> str:
+    """Return a hash over the files that say how a model reads text: tokenizer, chat template, config.
+
+    Equal hashes mean equal prompts for equal cases.
+    """
+    digest = hashlib.sha256()
+    for path in sorted(folder.rglob("*")):
+        if path.suffix in _READING_SUFFIXES and path.is_file():
+            digest.update(f"{path.relative_to(folder)}\0{path.stat().st_size}\0".encode() + path.read_bytes())
+    return digest.hexdigest()
 
 
 def template_hash(template: object) -> str:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Callable
 from datetime import UTC, datetime
 
@@ -43,7 +44,7 @@ from qeval.runner.environment import (
 from qeval.runner.laps import Lap, Sizes, plan_laps
 from qeval.runner.loading import Loaded, load
 from qeval.runner.outcomes import BatchAnswers, Beside, answer_batch
-from qeval.runner.prompts import is_too_long, prompt_of
+from qeval.runner.prompts import is_shown, prompt_of
 from qeval.runner.replaying import BatchReplay, Replaying, replaying_for
 from qeval.runner.resume import Kept, check_same_identity, keep_whole_batches, put_in_order
 from qeval.runner.scoring import BatchScoring
@@ -71,7 +72,7 @@ def run_task(task: Task, say: Say, ask: Ask, clock: Clock) -> None:
         # A shared prefix would be read with other mates than a prompt read whole.
         engine.read_apart()
     say(Stage("reading cases"))
-    prompts = [prompt_of(engine, suite.name, case) for suite in task.suites for case in suite.cases]
+    prompts = [prompt_of(engine, suite.name, case, task.refused) for suite in task.suites for case in suite.cases]
     laps = _plan(task, engine, prompts)
     batches = [batch for lap in laps for batch in lap.batches]
     stopping = _stopping(task, laps)
@@ -79,7 +80,7 @@ def run_task(task: Task, say: Say, ask: Ask, clock: Clock) -> None:
     header = _header(task, loaded._replace(notes=(*loaded.notes, *why_not)), batches, stopping, moved)
     kept = _begin(task, header, batches, measures=measure is not None)
     header = header.model_copy(update={"measurements": _continued(kept.measurements, measured), "replay": kept.replay})
-    shown = [batch for batch in batches if not is_too_long(engine, batch.prompts[0])]
+    shown = [batch for batch in batches if is_shown(engine, batch.prompts[0])]
     replaying = replaying_for(task, header, shown, loaded.unreplayable)
     header = header.model_copy(update={"replay": replaying and replaying.choice})
     save_header(task.folder, header)
@@ -165,7 +166,7 @@ def _plan(task: Task, engine: Engine, prompts: list[Prompt]) -> list[Lap]:
     again = {} if task.temperature else task.again
     limits = Limits(task.batch_size, task.batch_tokens, work_on(task.device))
     sizes = Sizes(limits, again, task.repeats, task.in_waves, task.seed, samples=task.samples)
-    return plan_laps(prompts, lambda prompt: not is_too_long(engine, prompt), sizes)
+    return plan_laps(prompts, lambda prompt: is_shown(engine, prompt), sizes)
 
 
 def _begin(task: Task, header: RecordHeader, batches: list[Batch], *, measures: bool) -> Kept:
@@ -222,6 +223,12 @@ def _measured(header: RecordHeader, answers: BatchAnswers, seconds: float, besid
     )
 
 
+def _ways(batches: list[Batch]) -> dict[str, int]:
+    """Return how many cases were handed to the chat template in which way, the commonest first."""
+    first = (prompt.way for batch in batches if batch.repeat == 0 for prompt in batch.prompts)
+    return dict(Counter(filter(None, first)).most_common())
+
+
 def _header(
     task: Task, loaded: Loaded, batches: list[Batch], stopping: Stopping | None, moved: float | None
 ) -> RecordHeader:
@@ -235,10 +242,10 @@ def _header(
             suite.name: SuiteInfo(version=suite.version, size=suite.size, digest=suite.digest, n_cases=len(suite.cases))
             for suite in task.suites
         },
-        decoding=recorded_decoding(task),
+        decoding=recorded_decoding(task, engine.thought_tokens),
         batches=batches_digest(batches),
         level=engine.level,
-        rendering=engine.rendering,
+        rendering=engine.rendering.model_copy(update={"ways": _ways(batches)}),
         proof=loaded.proof,
         notes=(*loaded.notes, *batch_mates_notes(task.spec, moved)),
         batch_mates=moved,

@@ -56,7 +56,7 @@ def plan_batches(prompts: Sequence[Prompt], limits: Limits, *, first: int = 0) -
     length: dict[tuple[str, str], int] = {}
     for prompt in prompts:
         document = document_of(prompt)
-        limit[document] = max(limit.get(document, 0), prompt.case.max_new_tokens)
+        limit[document] = max(limit.get(document, 0), prompt.max_tokens)
         length[document] = max(length.get(document, 0), _tokens(prompt))
 
     def place(prompt: Prompt) -> tuple[int, int, tuple[str, str], int, str]:
@@ -70,7 +70,7 @@ def plan_batches(prompts: Sequence[Prompt], limits: Limits, *, first: int = 0) -
 def plan_repeat(prompts: Sequence[Prompt], repeat: int, limits: Limits) -> list[Batch]:
     """Batch prompts otherwise than the first pass does: other neighbours, another order, another size and padding."""
     # Neighbours by a hash rather than by length.
-    ordered = sorted(prompts, key=lambda prompt: (-prompt.case.max_new_tokens, _hash(f"{repeat}/{prompt.case.id}")))
+    ordered = sorted(prompts, key=lambda prompt: (-prompt.max_tokens, _hash(f"{repeat}/{prompt.case.id}")))
     quarters = (3, 2, 1)[(repeat - 1) % 3]
     parts = _pack(ordered, limits._replace(batch_size=max(1, limits.batch_size * quarters // 4)))
     return [Batch(repeat, number, part) for number, part in enumerate(parts)]
@@ -108,12 +108,12 @@ def _hash(text: str) -> bytes:
 
 
 def _tokens(prompt: Prompt) -> int:
-    return len(prompt.token_ids) + prompt.case.max_new_tokens
+    return len(prompt.token_ids) + prompt.max_tokens
 
 
 def _pack(ordered: Sequence[Prompt], limits: Limits) -> list[tuple[Prompt, ...]]:
     """Cut the ordered prompts into batches at the least cost of decoding, within the limits."""
-    steps = [prompt.case.max_new_tokens for prompt in ordered]
+    steps = [prompt.max_tokens for prompt in ordered]
     lengths = [_tokens(prompt) for prompt in ordered]
 
     def cost(start: int, end: int) -> float | None:

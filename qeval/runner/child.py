@@ -20,19 +20,25 @@ from pathlib import Path
 from qeval.errors import QevalError, UsageError, is_out_of_memory
 from qeval.record import Reason
 from qeval.runner.answer import run_task
+from qeval.runner.preflight import PreflightTask, run_preflight
 from qeval.runner.task import Done, Failed, Look, Task
 
+PREFLIGHT_LOG = "preflight-log.txt"
+"""What libraries print in the pre-flight, beside the plan."""
 _WRITER_WAIT_S = 60.0
 
 
-def main(task: Task, pipe: connection.Connection) -> None:
-    """Run one variant to its end and say how it went; the entry point of the spawned process."""
+def main(task: Task | PreflightTask, pipe: connection.Connection) -> None:
+    """Run one variant, or the pre-flight, to its end and say how it went; the entry point of the spawned process."""
     _die_with_parent()
-    _redirect_output(task.folder / "log.txt")
+    _redirect_output(task.folder / ("log.txt" if isinstance(task, Task) else PREFLIGHT_LOG))
     _set_environment(task.threads)
     try:
-        with _only_writer(task.folder):
-            run_task(task, pipe.send, lambda: _ask(pipe), time.perf_counter)
+        if isinstance(task, Task):
+            with _only_writer(task.folder):
+                run_task(task, pipe.send, lambda: _ask(pipe), time.perf_counter)
+        else:
+            pipe.send(run_preflight(task))
         pipe.send(Done())
     except UsageError as error:
         pipe.send(Failed("unsupported", str(error), usage=True))

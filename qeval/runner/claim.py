@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import datetime
 import fcntl
-from collections.abc import Collection, Iterator
+from collections.abc import Collection, Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
@@ -11,6 +12,8 @@ from typing import Any
 from qeval import __version__
 from qeval.errors import UsageError
 from qeval.jsonl import dumps, loads, read_text, write_atomic
+from qeval.models.identity import fingerprint, reading_hash
+from qeval.models.resolved import ResolvedModel
 from qeval.record import RECORD_FILE, DamagedRecord, folder_name, load_header
 from qeval.runner.environment import package_versions
 from qeval.runner.plan import Plan
@@ -20,13 +23,16 @@ PLAN_FILE = "plan.json"
 RECORDS_FOLDER = "records"
 
 
-def identity_of(plan: Plan, fingerprints: dict[str, str | None], again: dict[str, int]) -> dict[str, Any]:
+def identity_of(
+    plan: Plan, models: Mapping[str, ResolvedModel | None], again: dict[str, int], day: datetime.date
+) -> dict[str, Any]:
     """Return what must be equal for a resume to mean the same run; `plan.variants` may differ as `claim` says.
 
     Args:
         plan: the checked plan.
-        fingerprints: of the models by name; None for engines that load none.
+        models: by name; None for engines that load none.
         again: cases of each suite that run again.
+        day: what the clock of a chat template shows.
     """
     # Suites count by their content, however they were named.
     file = plan.file.model_dump(mode="json", exclude={"out", "policy", "time_limit_s", "judge", "suites"})
@@ -37,17 +43,32 @@ def identity_of(plan: Plan, fingerprints: dict[str, str | None], again: dict[str
         "device": plan.device,
         "threads": plan.threads,
         "suites": {suite.name: suite.digest for suite in plan.suites},
-        "models": fingerprints,
+        "models": {name: fingerprint(model.path) if model else None for name, model in models.items()},
+        "reading": {name: reading_hash(model.path) if model else None for name, model in models.items()},
         "script": None if plan.script is None else read_text(plan.script),
         "versions": package_versions(),
         "cases again": again,
+        "date": day.isoformat(),
     }
 
 
-def claim(out: Path, identity: dict[str, Any], *, resume: bool) -> None:
-    """Write down which run a folder holds; a resume must be of that run.
+def day_of(out: Path, asked: datetime.date | None, *, resume: bool) -> datetime.date:
+    """Return the day that the clock of a chat template shows: as the plan asks, else that of the run's first start."""
+    if asked is not None:
+        return asked
+    if resume and (out / PLAN_FILE).exists():
+        try:
+            return datetime.date.fromisoformat(loads(read_text(out / PLAN_FILE))["date"])
+        except (ValueError, TypeError, KeyError):
+            # What else is wrong there is found when the whole is compared.
+            pass
+    return datetime.datetime.now(datetime.UTC).date()
 
-    It may bring further candidates, and leave out those that never came to a whole record.
+
+def check_claim(out: Path, identity: dict[str, Any], *, resume: bool) -> None:
+    """Refuse a folder that holds another run.
+
+    A resume may bring further candidates, and leave out those that never came to a whole record.
 
     Args:
         out: the folder, which exists.
@@ -66,7 +87,11 @@ def claim(out: Path, identity: dict[str, Any], *, resume: bool) -> None:
         )
     if resume:
         _check_same_run(path, identity)
-    write_atomic(path, dumps(identity, indent=1) + "\n")
+
+
+def claim(out: Path, identity: dict[str, Any]) -> None:
+    """Write down which run a folder holds."""
+    write_atomic(out / PLAN_FILE, dumps(identity, indent=1) + "\n")
 
 
 def _check_same_run(path: Path, identity: dict[str, Any]) -> None:
@@ -96,8 +121,11 @@ def _restricted(identity: dict[str, Any], kept: Collection[str]) -> dict[str, An
     """Return what the run would be with some of its variants alone."""
     variants = {name: variant for name, variant in identity["plan"]["variants"].items() if name in kept}
     names = {variant["model"] for variant in variants.values()}
-    models = {name: digest for name, digest in identity["models"].items() if name in names}
-    return {**identity, "plan": {**identity["plan"], "variants": variants}, "models": models}
+    of_models = {
+        part: {name: digest for name, digest in identity[part].items() if name in names}
+        for part in ("models", "reading")
+    }
+    return {**identity, "plan": {**identity["plan"], "variants": variants}, **of_models}
 
 
 @contextmanager

@@ -44,11 +44,17 @@ def check_decoding(file: PlanFile) -> None:
         )
 
 
-def recorded_decoding(task: Task) -> dict[str, Any]:
-    """Return everything that says how a variant decodes, as its record holds it."""
+def recorded_decoding(task: Task, thought_tokens: int | None) -> dict[str, Any]:
+    """Return everything that says how a variant decodes, as its record holds it.
+
+    Args:
+        task: what is run.
+        thought_tokens: what a thought may take; None where none is expected.
+    """
     return {
         **decoding_settings(task.temperature),
         **({"samples": task.samples} if task.temperature else {}),
+        **({} if thought_tokens is None else {"thought_tokens": thought_tokens}),
         "head": task.head,
         "seed": task.seed,
         "batch_size": task.batch_size,

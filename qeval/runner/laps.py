@@ -42,24 +42,25 @@ class Sizes(NamedTuple):
     """Answers drawn to each case, in the same batches; greedy decoding gives one."""
 
 
-def plan_laps(prompts: Sequence[Prompt], fits: Callable[[Prompt], bool], sizes: Sizes) -> list[Lap]:
+def plan_laps(prompts: Sequence[Prompt], shown: Callable[[Prompt], bool], sizes: Sizes) -> list[Lap]:
     """Plan all batches of a run; the same for every variant.
 
     Args:
         prompts: all of them.
-        fits: whether a prompt can be answered; those of a wave that cannot are a batch that is only written down.
+        shown: whether a prompt is shown to the model; those of a wave that are not are a batch that is only written
+            down.
         sizes: what the run is cut by.
     """
     found: list[Lap] = []
     first = 0
     waves = _growing(_shares(prompts, sizes.seed), sizes.again) if sizes.in_waves else [list(prompts)]
     for number, wave in enumerate(waves):
-        fitting = [prompt for prompt in wave if fits(prompt)]
+        fitting = [prompt for prompt in wave if shown(prompt)]
         planned = plan_batches(fitting, sizes.limits, first=first)
         if number == 0:
             planned = _largest_first(planned)
         if len(fitting) < len(wave):
-            planned.append(Batch(0, first + len(planned), tuple(prompt for prompt in wave if not fits(prompt))))
+            planned.append(Batch(0, first + len(planned), tuple(prompt for prompt in wave if not shown(prompt))))
         first += len(planned)
         batches = [batch._replace(repeat=sample) for sample in range(sizes.samples) for batch in planned]
         if number == 0:
@@ -78,7 +79,7 @@ def _largest_first(batches: list[Batch]) -> list[Batch]:
 
 
 def _to_decode(batch: Batch) -> int:
-    return len(batch.prompts) * max(prompt.case.max_new_tokens for prompt in batch.prompts)
+    return len(batch.prompts) * max(prompt.max_tokens for prompt in batch.prompts)
 
 
 def _growing(shares: list[list[Prompt]], again: Mapping[str, int]) -> list[list[Prompt]]:

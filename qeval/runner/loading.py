@@ -61,7 +61,9 @@ def load(task: Task) -> Loaded:
     loaded = load_variant(task.spec, task.model, task.device)
     notes = (*loaded.notes, *(compute_head_in_fp32(loaded.model) if task.head == "fp32" else ()))
     keep = task.fidelity and task.baseline is None
-    engine = TransformersEngine(loaded.model, loaded.tokenizer, task.device, task.temperature, keep_states=keep)
+    engine = TransformersEngine(
+        loaded.model, loaded.tokenizer, task.device, task.temperature, rules=task.rules, keep_states=keep
+    )
     model = model_info(task.model, loaded.tokenizer, engine.context_tokens)
 
     def measuring(again: Collection[Key]) -> Measure:

@@ -11,7 +11,7 @@ from qeval.outcome import Outcome
 from qeval.runner.apart import Apart
 from qeval.runner.batches import Batch
 from qeval.runner.fitting import answer_fitting
-from qeval.runner.prompts import is_too_long
+from qeval.runner.prompts import is_shown
 from qeval.runner.replaying import BatchReplay
 from qeval.runner.scoring import BatchScoring
 from qeval.runner.task import Said, Step
@@ -36,9 +36,9 @@ class BatchAnswers(NamedTuple):
 
 
 def answer_batch(engine: Engine, batch: Batch, beside: Beside, say: Callable[[Said], None]) -> BatchAnswers:
-    """Answer and grade a batch; cases that cannot fit are not shown to the engine."""
-    if is_too_long(engine, batch.prompts[0]):
-        return BatchAnswers([_outcome(prompt, _refused(engine, prompt), batch) for prompt in batch.prompts], 1)
+    """Answer and grade a batch; cases that are refused or cannot fit are not shown to the engine."""
+    if not is_shown(engine, batch.prompts[0]):
+        return BatchAnswers([_outcome(prompt, _not_shown(engine, prompt), batch) for prompt in batch.prompts], 1)
     parts = 0
     seen: set[Key] = set()
 
@@ -63,11 +63,14 @@ def answer_batch(engine: Engine, batch: Batch, beside: Beside, say: Callable[[Sa
     return BatchAnswers(graded, parts)
 
 
-def _refused(engine: Engine, prompt: Prompt) -> Generation:
+def _not_shown(engine: Engine, prompt: Prompt) -> Generation:
+    if prompt.refused:
+        return Generation(status="unsupported", detail=prompt.refused)
+    thought = f"{prompt.thought_tokens} of thought and " if prompt.thought_tokens else ""
     return Generation(
         status="over_context",
         detail=(
-            f"{len(prompt.token_ids)} prompt tokens and up to {prompt.case.max_new_tokens} of answer "
+            f"{len(prompt.token_ids)} prompt tokens and up to {thought}{prompt.case.max_new_tokens} of answer "
             f"do not fit in a context of {engine.context_tokens}"
         ),
     )
@@ -84,11 +87,13 @@ def _outcome(prompt: Prompt, generation: Generation, batch: Batch) -> Outcome:
         detail=generation.detail or _cut_said(prompt),
         failure=generation.failure,
         text=generation.text,
+        special=generation.special,
+        opened=prompt.opened,
         token_ids=generation.token_ids,
         tool_calls=generation.tool_calls,
         finish=generation.finish,
-        prompt_tokens=len(prompt.token_ids),
-        prompt_hash=prompt.digest,
+        prompt_tokens=None if prompt.refused else len(prompt.token_ids),
+        prompt_hash=None if prompt.refused else prompt.digest,
     )
     return grade_case(outcome, prompt.case)
 

@@ -37,7 +37,7 @@ def compare(tried: Tried, work: Work, *, followed_anyway: bool) -> ReplayPilot:
     positions = [answer.positions if answer else 0 for answer in tried.answers]
     left = [max(0, _steps(own) - done) for own, done in zip(tried.replayed, agreed, strict=True)]
     rows, going = len(tried.plain), sum(one > 0 for one in left)
-    longest = max(len(prompt.token_ids) + prompt.case.max_new_tokens for prompt in tried.batch.prompts)
+    longest = max(len(prompt.token_ids) + prompt.max_tokens for prompt in tried.batch.prompts)
     following = 0.0 if followed_anyway else work.read(rows, max(positions))
     # The rows that go on are copied, which reads their caches once; what agrees passes through the output head.
     moving = going * longest / work.row_tokens + sum(agreed)

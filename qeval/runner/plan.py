@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import datetime
 import os
 from pathlib import Path
 from typing import Any, Literal
@@ -11,6 +12,7 @@ from pydantic import Field, field_validator
 from qeval.engines.head import HeadRule
 from qeval.errors import UsageError, did_you_mean, unknown_name
 from qeval.record import Reason
+from qeval.rendering.thinking import ThinkingRule
 from qeval.runner.decoding import check_decoding
 from qeval.runner.judge_endpoint import JudgeSpec
 from qeval.runner.task import Decode
@@ -78,11 +80,24 @@ class PlanFile(Strict):
     decode: Decode = "auto"
     """How candidates find their answers: `plain`; along the baseline's answers as far as they agree (`replay`); or as a
     pilot decides for each. Tokens are those of plain decoding but for what batching may change."""
+    thinking: ThinkingRule | None = None
+    """Whether models think before they answer: `off`, `on`, or a number of tokens, which is what a thought may take
+    beside the case's own limit. Default: what the model's chat template does, and 1,024 tokens where it thinks."""
+    date: datetime.date | None = None
+    """What the clock of a chat template shows. Default: the day on which the run is first started, UTC."""
     allow_remote_code: bool = False
     allow_pickle: bool = False
     judge: JudgeSpec | None = None
     """The model that grades cases with a rubric, asked once all variants have answered. Default: none, and nothing is
     sent anywhere."""
+
+    @field_validator("thinking", mode="before")
+    @classmethod
+    def _thinking_as_yaml_and_flags_write_it(cls, value: object) -> object:
+        # YAML reads a bare off and on as false and true.
+        if isinstance(value, bool):
+            return "on" if value else "off"
+        return int(value) if isinstance(value, str) and value.isascii() and value.isdigit() else value
 
     @field_validator("variants", "suites", mode="before")
     @classmethod

@@ -16,6 +16,7 @@ from typing import NamedTuple
 
 from qeval.record import Reason, State
 from qeval.runner.child import main
+from qeval.runner.preflight import PreflightTask
 from qeval.runner.task import Done, Failed, Look, Said, Task
 
 Clock = Callable[[], float]
@@ -32,10 +33,20 @@ class Ended(NamedTuple):
     """The person must mend something: bad input, or a resume that was refused."""
 
 
+InProcess = Callable[["Task | PreflightTask", Callable[[Said], None], EndsEarly, "float | None", Clock], Ended]
+"""Runs a task in a process of its own; see `run_in_process`."""
+
+
 def run_in_process(
-    task: Task, hear: Callable[[Said], None], ends_early: EndsEarly, time_limit_s: float | None, clock: Clock
+    task: Task | PreflightTask,
+    hear: Callable[[Said], None],
+    ends_early: EndsEarly,
+    time_limit_s: float | None,
+    clock: Clock,
 ) -> Ended:
-    """Run a variant in a process of its own and return how it ended; only KeyboardInterrupt is raised.
+    """Run a variant, or the pre-flight, in a process of its own and return how it ended.
+
+    Only KeyboardInterrupt is raised.
 
     Args:
         task: what to run.

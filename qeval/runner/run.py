@@ -3,6 +3,7 @@
 ::
 
     DIR/plan.json            what is run, with digests; a resume is refused where it differs but for further candidates
+    DIR/preflight.json       what was found about the cases before the first variant; not where no model is loaded
     DIR/records/<variant>/   one record each; failure.json where a variant ended before it had one
 """
 
@@ -11,11 +12,10 @@ from __future__ import annotations
 import time
 from collections.abc import Callable, Mapping
 from pathlib import Path
-from typing import NamedTuple, Protocol
+from typing import Any, NamedTuple, Protocol
 
 from qeval.errors import UsageError
 from qeval.jsonl import dumps, write_atomic
-from qeval.models.identity import fingerprint
 from qeval.models.locate import resolve
 from qeval.models.resolved import ResolvedModel
 from qeval.record import (
@@ -28,10 +28,13 @@ from qeval.record import (
     load_record,
     save_header,
 )
-from qeval.runner.claim import RECORDS_FOLDER, claim, identity_of, only_writer
+from qeval.rendering.renderer import Rules
+from qeval.runner.asking import ask_models, preflight_identity
+from qeval.runner.claim import RECORDS_FOLDER, check_claim, claim, day_of, identity_of, only_writer
 from qeval.runner.judge_endpoint import open_endpoint
 from qeval.runner.judging import judge_records
 from qeval.runner.plan import Plan, PlannedVariant
+from qeval.runner.preflight import PreflightTask
 from qeval.runner.process import Ended, run_in_process
 from qeval.runner.task import Said, Task
 from qeval.suites.near_equal import near_equal_names
@@ -47,6 +50,9 @@ class Watcher(Protocol):
 
     def said_of_judge(self, text: str) -> None:
         """The judge is asked, or has graded a record."""
+
+    def said_of_cases(self, text: str) -> None:
+        """How the models read the cases, before the first variant."""
 
     def warned(self, text: str) -> None:
         """Something is not as it should be; the run goes on."""
@@ -106,16 +112,18 @@ def run_plan(
     """
     endpoint = open_endpoint(plan.file.judge) if plan.file.judge else None
     models = _resolve_models(plan, watcher)
-    fingerprints = {name: fingerprint(model.path) if model else None for name, model in models.items()}
     out.mkdir(parents=True, exist_ok=True)
     with only_writer(out):
         again = dict(plan.self_checked if hooks.again is None else hooks.again)
-        claim(out, identity_of(plan, fingerprints, again), resume=resume)
-        near = near_equal_names(plan.suites)
+        rules = Rules(day_of(out, plan.file.date, resume=resume), plan.file.thinking)
+        identity = identity_of(plan, models, again, rules.day)
+        check_claim(out, identity, resume=resume)
+        refused = _refused(plan, models, out, identity, rules, watcher)
+        claim(out, identity)
+        agreed = Agreed(again, rules, refused, near_equal_names(plan.suites))
         runs: list[VariantRun] = []
         for variant in plan.variants:
-            task = task_of(plan, variant, models[variant.model], out, resume=resume)
-            task = task._replace(again=again, near_equal=near)
+            task = task_of(plan, variant, models[variant.model], out, agreed=agreed, resume=resume)
             task = _beside(task, runs[0], hooks) if runs else task._replace(stop_on=())
             runs.append(_run_variant(task, hooks, plan.file.time_limit_s, watcher))
         if plan.file.judge is not None and endpoint is not None:
@@ -124,7 +132,21 @@ def run_plan(
         return runs
 
 
-def task_of(plan: Plan, variant: PlannedVariant, model: ResolvedModel | None, out: Path, *, resume: bool) -> Task:
+class Agreed(NamedTuple):
+    """What was settled for all variants."""
+
+    again: dict[str, int]
+    """Cases of each suite that run again."""
+    rules: Rules
+    refused: Mapping[str, Mapping[str, str]]
+    """Cases that no variant is shown: suite -> case id -> why."""
+    near_equal: Mapping[tuple[str, str], str]
+    """Suite and id of a case with near-equal ones -> the name of their group."""
+
+
+def task_of(
+    plan: Plan, variant: PlannedVariant, model: ResolvedModel | None, out: Path, *, agreed: Agreed, resume: bool
+) -> Task:
     """Return what a variant's process is told, but for what the baseline's record and the comparison add."""
     return Task(
         folder=out / RECORDS_FOLDER / folder_name(variant.name),
@@ -132,12 +154,12 @@ def task_of(plan: Plan, variant: PlannedVariant, model: ResolvedModel | None, ou
         spec=variant.spec,
         model=model,
         suites=plan.suites,
-        near_equal={},
+        near_equal=agreed.near_equal,
         device=plan.device,
         threads=plan.threads,
         batch_size=plan.file.batch_size,
         batch_tokens=plan.file.batch_tokens,
-        again=plan.self_checked,
+        again=agreed.again,
         repeats=plan.passes_again,
         repeat_threads=plan.file.repeat_threads,
         in_waves=bool(plan.stop_on),
@@ -148,11 +170,33 @@ def task_of(plan: Plan, variant: PlannedVariant, model: ResolvedModel | None, ou
         samples=plan.file.samples,
         fidelity=plan.measures_fidelity,
         reverse_kl=plan.file.reverse_kl,
+        rules=agreed.rules,
+        refused=agreed.refused,
         decode=plan.file.decode,
         baseline=None,
         script=plan.script,
         resume=resume,
     )
+
+
+def _refused(  # noqa: PLR0917 - what a pre-flight needs, handed on
+    plan: Plan,
+    models: Mapping[str, ResolvedModel | None],
+    out: Path,
+    identity: Mapping[str, Any],
+    rules: Rules,
+    watcher: Watcher,
+) -> Mapping[str, Mapping[str, str]]:
+    """Return the cases that no variant is shown, as the pre-flight finds them."""
+    names = dict.fromkeys(variant.model for variant in plan.variants)
+    asked = tuple(model for name in names if (model := models[name]) is not None)
+    if not asked:
+        return {}
+    task = PreflightTask(out, preflight_identity(identity), asked, plan.suites, rules, plan.threads)
+    found = ask_models(task, run_in_process, time.monotonic)
+    for note in found.notes:
+        watcher.said_of_cases(note)
+    return found.refused
 
 
 def _beside(task: Task, baseline: VariantRun, hooks: Hooks) -> Task:

@@ -9,6 +9,8 @@ from typing import Literal, NamedTuple
 from qeval.engines.head import HeadRule
 from qeval.models.resolved import ResolvedModel
 from qeval.record import Reason, State
+from qeval.rendering.renderer import PLAIN_RULES, Rules
+from qeval.runner.preflight import Preflight
 from qeval.suites.case import Suite
 from qeval.variants.spec import Variant
 
@@ -55,6 +57,10 @@ class Task(NamedTuple):
     """The baseline's record, which a candidate follows; None for the baseline itself."""
     script: Path | None
     resume: bool
+    rules: Rules = PLAIN_RULES
+    """What is the same for all prompts of the run."""
+    refused: Mapping[str, Mapping[str, str]] = {}
+    """Cases that no variant is shown: suite -> case id -> why."""
 
 
 class Stage(NamedTuple):
@@ -100,4 +106,4 @@ class Done(NamedTuple):
     state: Literal["complete"] = "complete"
 
 
-Said = Stage | Planned | Step | Advanced | Look | Failed | Done
+Said = Preflight | Stage | Planned | Step | Advanced | Look | Failed | Done

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, NamedTuple
 
 from qeval.errors import UsageError
@@ -10,9 +10,20 @@ from qeval.grading import check_grader
 from qeval.grading.schemas import BadSchemaError, check_schema
 from qeval.jsonl import dumps
 from qeval.strict import validate
+from qeval.suites.broken_text import half_characters
 from qeval.suites.case import Case
 
 _FAULTS_SHOWN = 10
+
+
+class Answered(NamedTuple):
+    """What was answered to a case in the place it comes from."""
+
+    text: str = ""
+    tool_calls: tuple[Mapping[str, Any], ...] | None = None
+    """Calls that stood apart from the text."""
+    settles: bool = True
+    """Whether what the case expects follows from this answer."""
 
 
 class RawCase(NamedTuple):
@@ -20,6 +31,8 @@ class RawCase(NamedTuple):
 
     where: str
     value: object
+    answered: Answered | None = None
+    """None where no answer is known."""
 
 
 def check_cases(raw: Sequence[RawCase], source: str, max_new_tokens: int | None) -> list[Case]:
@@ -63,6 +76,7 @@ def _check_case(item: RawCase, max_new_tokens: int | None, seen_schemas: set[str
     if isinstance(value, dict):
         if "id" in value:
             where = f"{where}, case '{value['id']}'"
+        _refuse_half_characters(value, where)
         value = _long_form(value, where)
         if max_new_tokens is not None:
             value = {"max_new_tokens": max_new_tokens, **value}
@@ -91,6 +105,18 @@ def _check_case(item: RawCase, max_new_tokens: int | None, seen_schemas: set[str
     if twice:
         raise UsageError(f"{where}: two tools are called '{twice[0]}'; a tool's name must be unique in its case.")
     return case
+
+
+def _refuse_half_characters(value: dict[str, Any], where: str) -> None:
+    try:
+        broken = next(half_characters(value), None)
+    except RecursionError as error:
+        raise UsageError(f"{where}: nested too deeply. Make its tools and schemas flatter.") from error
+    if broken is not None:
+        raise UsageError(
+            f"{where}: half a character (a lone surrogate) in {broken}, which no tokenizer reads. Write the whole "
+            "character, or leave it out."
+        )
 
 
 def _long_form(value: dict[str, Any], where: str) -> dict[str, Any]:

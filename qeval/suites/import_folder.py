@@ -9,7 +9,7 @@ import yaml
 from qeval.errors import UsageError
 from qeval.jsonl import dumps, write_atomic
 from qeval.suites.importers._origin import source_name
-from qeval.suites.importing import Imported, Joined, by_reason
+from qeval.suites.importing import OWN_ANSWER_FAILS, Imported, Joined, by_reason
 from qeval.suites.load import CASES_FILE, HEADER_FILE
 
 README = "README.md"
@@ -71,6 +71,10 @@ def readme_of(imported: Imported) -> str:
         _facts(imported),
         _section("What the importer did", [f"- {note}" for note in imported.notes]),
         _section("Not taken over", _dropped(imported)),
+        _section(
+            "Left out: the answer they came with fails them", [f"- {_cell(told)}" for told in _left_out(imported)]
+        ),
+        _section("Kept: the answer they came with fails them", [f"- {_cell(told)}" for told in imported.failing]),
         _section("Masked", _masked(imported)),
     ]
     return "\n".join(filter(None, parts))
@@ -100,6 +104,10 @@ def near_equal_said(found: Joined) -> str:
     '36 cases in 3 groups; each group is one cluster'
     """
     return f"{found.cases} cases in {found.groups} groups; each group is one cluster" if found.cases else "none"
+
+
+def _left_out(imported: Imported) -> list[str]:
+    return [row.example for row in imported.dropped if row.reason == OWN_ANSWER_FAILS]
 
 
 def _dropped(imported: Imported) -> list[str]:

@@ -7,11 +7,15 @@ from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any, NamedTuple
 
+from qeval.chat import ToolCall
 from qeval.errors import UsageError
 from qeval.jsonl import dumps
+from qeval.outcome import Outcome
 from qeval.strict import validate
+from qeval.suites.answers import grade_case
+from qeval.suites.broken_text import half_characters
 from qeval.suites.case import Case, SuiteHeader
-from qeval.suites.check import RawCase, check_cases
+from qeval.suites.check import Answered, RawCase, check_cases
 from qeval.suites.draw import Draw
 from qeval.suites.import_clusters import join_clusters
 from qeval.suites.importers._masks import CannotMaskError, Masks, Rule, load_rules
@@ -23,6 +27,8 @@ from qeval.suites.near_equal import near_equal
 Watch = Callable[[Iterator[RawCase | Dropped], int | None], Iterator[RawCase | Dropped]]
 """Wraps the rows of a source to show how far it is read; the number is how many there are, or None."""
 _REASONS_SHOWN = 3
+OWN_ANSWER_FAILS = "the answer it came with fails it"
+"""Why a row is left out whose expectation follows from that answer."""
 
 
 class Joined(NamedTuple):
@@ -43,6 +49,8 @@ class Imported(NamedTuple):
     rows: int
     """Rows of the source: cases, dropped ones and those not drawn."""
     dropped: tuple[Dropped, ...]
+    failing: tuple[str, ...]
+    """Of the cases, those that the answer they came with fails: id and why. They are tagged `logged: fails`."""
     valid: int
     """Cases before the sample was drawn."""
     seed: int
@@ -72,6 +80,7 @@ class _Kept(NamedTuple):
     raw: dict[str, Any]
     case: Case
     masked: Counter[str]
+    failing: str | None = None
 
 
 def gather(kind: str, wanted: Wanted, choice: Choice, watch: Watch) -> Imported:
@@ -109,6 +118,7 @@ def gather(kind: str, wanted: Wanted, choice: Choice, watch: Watch) -> Imported:
         cases=tuple(item.raw for item in drawn),
         rows=n_rows,
         dropped=tuple(sorter.dropped),
+        failing=tuple(item.failing for item in drawn if item.failing is not None),
         valid=len(sorter.kept),
         seed=choice.seed,
         clusters=len({item.raw.get("cluster", item.case.id) for item in drawn}),
@@ -170,13 +180,19 @@ class _Sorter:
             self.dropped.append(Dropped(row.where, "it is nested too deeply"))
 
     def _keep(self, row: RawCase) -> None:
-        raw, masked = dict(row.value) if isinstance(row.value, Mapping) else {}, Counter[str]()
+        raw, masked, answered = dict(row.value) if isinstance(row.value, Mapping) else {}, Counter[str](), row.answered
+        if (broken := next(half_characters(raw), None)) is not None:
+            self.dropped.append(Dropped(row.where, "half a character, which no model can be shown", broken))
+            return
         if self.masks is not None:
             try:
+                # Beside the case, so that a value has one placeholder in both; it is no part of what is counted.
+                together = self.masks.mask({"case": raw, "answer": answered._asdict() if answered else {}}).value
                 raw, masked = self.masks.mask(raw)
             except CannotMaskError as error:
                 self.dropped.append(Dropped(row.where, str(error)))
                 return
+            answered = Answered(**together["answer"]) if answered else None
         content = hashlib.sha256(dumps({key: part for key, part in raw.items() if key != "id"}).encode()).hexdigest()
         identity = str(raw.get("id") or f"{self.kind}-{content[:12]}")
         if self._by_id.get(identity, content) != content:
@@ -184,7 +200,7 @@ class _Sorter:
         if identity in self._by_id:
             self.dropped.append(Dropped(row.where, "the same case again", f"id {identity}"))
             return
-        self._check(RawCase(row.where, {**raw, "id": identity}), content, masked)
+        self._check(RawCase(row.where, {**raw, "id": identity}, answered), content, masked)
 
     def _check(self, row: RawCase, content: str, masked: Counter[str]) -> None:
         try:
@@ -193,7 +209,34 @@ class _Sorter:
             self.dropped.append(Dropped(row.where, "it cannot be a case", str(error)))
             return
         self._by_id[case.id] = content
-        self.kept.append(_Kept(dict(row.value) if isinstance(row.value, Mapping) else {}, case, masked))
+        raw = dict(row.value) if isinstance(row.value, Mapping) else {}
+        fault = _fault_of_own_answer(case, row.answered) if row.answered else None
+        if fault is None:
+            self.kept.append(_Kept(raw, case, masked))
+        elif row.answered and row.answered.settles:
+            self.dropped.append(Dropped(row.where, OWN_ANSWER_FAILS, f"{case.id}: {fault}"))
+        else:
+            # What is expected does not follow from the answer, so that the case is as good as any other.
+            tags = {**case.tags, "logged": "fails"}
+            tagged = case.model_copy(update={"tags": tags})
+            self.kept.append(_Kept({**raw, "tags": tags}, tagged, masked, f"{case.id}: {fault}"))
+
+
+def _fault_of_own_answer(case: Case, answered: Answered) -> str | None:
+    """Return why the answer that a case came with fails it, or None where it does not."""
+    outcome = Outcome(
+        suite="import",
+        case=case.id,
+        batch=0,
+        status="answered",
+        text=answered.text,
+        tool_calls=tuple(ToolCall(**call) for call in answered.tool_calls) if answered.tool_calls else None,
+        finish="stop",
+    )
+    graded = grade_case(outcome, case)
+    if graded.passed() is not False:
+        return None
+    return "; ".join(f"{g.metric}: {g.fault}: {g.reason}" for g in graded.grades if g.required and g.status == "fail")
 
 
 def _near_equal(cases: Sequence[Case]) -> dict[str, str]:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any, NamedTuple
 
-from qeval.errors import VariantFailed
+from qeval.errors import UsageError, VariantFailed
 from qeval.evidence import Proof
 from qeval.models.resolved import ResolvedModel
 from qeval.units import percent
@@ -75,7 +75,20 @@ def _left_note(model: Any) -> tuple[str, ...]:  # noqa: ANN401 - transformers is
 
 
 def load_tokenizer(model: ResolvedModel) -> Any:  # noqa: ANN401 - transformers is untyped
-    """Load a model's tokenizer, without its weights."""
+    """Load a model's tokenizer, without its weights.
+
+    Raises:
+        UsageError: it cannot be loaded.
+    """
     from transformers import AutoTokenizer
 
-    return AutoTokenizer.from_pretrained(model.path, trust_remote_code=model.allow_remote_code, local_files_only=True)
+    try:
+        return AutoTokenizer.from_pretrained(
+            model.path, trust_remote_code=model.allow_remote_code, local_files_only=True
+        )
+    except Exception as error:  # the library reads files that came with the model, and raises whatever it meets
+        said = (str(error).strip().splitlines() or [""])[0]
+        raise UsageError(
+            f"{model.name}: its tokenizer cannot be loaded ({type(error).__name__}: {said}). Save it again: "
+            "tokenizer.save_pretrained(...)."
+        ) from error

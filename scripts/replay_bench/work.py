@@ -11,9 +11,9 @@ import yaml
 
 from qeval.engines.base import Prompt
 from qeval.engines.prefix_tree import prefix_tree
-from qeval.engines.render import Renderer, probe
 from qeval.jsonl import append_lines
 from qeval.models.resolved import ResolvedModel
+from qeval.rendering.renderer import PLAIN_RULES, Renderer
 from qeval.suites.case import Case
 from qeval.suites.load import CASES_FILE, HEADER_FILE, load_suite
 
@@ -48,13 +48,13 @@ def renderer_of(model: ResolvedModel) -> Renderer:
     from transformers import AutoTokenizer
 
     tokenizer = AutoTokenizer.from_pretrained(model.path, local_files_only=True)
-    return probe(tokenizer, (tokenizer.eos_token_id,), tokenizer.pad_token)
+    return Renderer(tokenizer, PLAIN_RULES, (tokenizer.eos_token_id,), tokenizer.pad_token)
 
 
 def write_works(folder: Path, renderer: Renderer, n_cases: int) -> list[Work]:
     """Choose at most so many cases for each set, and write each set as a suite under a folder."""
     chosen = {
-        "short": short_cases(lambda case: len(renderer.token_ids(renderer.text(case))), n_cases),
+        "short": short_cases(lambda case: len(renderer.render(case).token_ids), n_cases),
         "shared": shared_cases(n_cases),
     }
     return [_work(folder / name, name, cases, renderer) for name, cases in chosen.items()]
@@ -108,8 +108,8 @@ def _work(folder: Path, name: str, cases: Sequence[Case], renderer: Renderer) ->
 
 
 def _prompt(name: str, case: Case, renderer: Renderer) -> Prompt:
-    text = renderer.text(case)
-    return Prompt(name, case, renderer.token_ids(text), text)
+    rendered = renderer.render(case)
+    return Prompt(name, case, rendered.token_ids, rendered.text)
 
 
 def _write_suite(folder: Path, name: str, cases: Sequence[Case]) -> None:

@@ -98,6 +98,21 @@ def test_half_an_emoji_in_a_dropped_row_is_told_and_written(tmp_path: Path) -> N
     assert "us\\ud83d" in (tmp_path / "out/README.md").read_text(encoding="utf-8")
 
 
+def test_d11_a_row_with_half_a_character_is_dropped_and_counted(tmp_path: Path) -> None:
+    lines = [
+        '{"messages": [{"role": "user", "content": "half \\ud83d"}, {"role": "assistant", "content": "a"}]}',
+        '{"messages": [{"role": "user", "content": "whole \\ud83d\\ude00"}, {"role": "assistant", "content": "a"}]}',
+    ]
+    (tmp_path / "log.jsonl").write_text("\n".join(lines))
+    grader = '{"kind": "exact", "value": "{{ answer }}"}'
+    out = tmp_path / "out"
+    done = qeval_entry("suites", "import", "openai-log", tmp_path / "log.jsonl", "--out", out, "--grader", grader)
+    assert done.returncode == 0, done.stderr
+    readme = (out / "README.md").read_text(encoding="utf-8")
+    assert "| 1 | half a character, which no model can be shown | log.jsonl, line 1: messages.0.content" in readme
+    assert len((out / "cases.jsonl").read_text(encoding="utf-8").splitlines()) == 1
+
+
 def test_an_error_does_not_pass_on_the_terminal_escapes_of_a_file(tmp_path: Path) -> None:
     (tmp_path / "log.jsonl").write_text('{"messages": [{"role": "us\\u001b[31m", "content": "q"}]}')
     done = qeval_entry("suites", "import", "openai-log", tmp_path / "log.jsonl", "--out", tmp_path / "out", "--json")

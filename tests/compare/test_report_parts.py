@@ -64,6 +64,27 @@ def test_tool_calls_are_part_of_the_text():
     assert "Rome" in case.candidate_text
 
 
+@pytest.mark.parametrize(
+    ("before", "after", "shown"),
+    [
+        ({"text": "<think>9?</think>8<file_sep>"}, {"text": "<think>8?</think>9"}, ("8", "9")),
+        ({"text": "8"}, {"text": "8<file_sep>"}, ("8", "8<file_sep>")),
+        ({"text": "<think>a</think>8"}, {"text": "<think>b</think>8"}, ("<think>a</think>8", "<think>b</think>8")),
+        (
+            {"text": "8"},
+            {"text": "Hm, 8", "opened": "<think>", "thought": "Hm, 8"},
+            ("8", "(thought, no answer) Hm, 8"),
+        ),
+    ],
+    ids=["without thoughts and special tokens", "a special token is all", "a thought is all", "no answer"],
+)
+def test_people_see_what_differs(before, after, shown):
+    outcomes = [[make_outcome("s", "c0000", True, special=("<file_sep>",), **arm)] for arm in (before, after)]
+    baseline, candidate = (make_record(str(n), {"s": [True]}, outcomes=arm) for n, arm in enumerate(outcomes))
+    (case,) = build_report(baseline, [candidate], Policy(), created_at="t").changed
+    assert (case.baseline_text, case.candidate_text) == shown
+
+
 def test_a_variant_is_summed_up_by_itself():
     record = make_record(
         "nf4", {"s": [True, False, None], "t": [True]}, measurements=Measurements(peak_memory_bytes=5, load_s=1.5)

@@ -30,6 +30,8 @@ def grades(row: dict[str, Any]) -> dict[str, Grade]:
         batch=0,
         status="answered",
         text=row["text"],
+        special=row.get("special"),
+        opened=row.get("opened"),
         tool_calls=calls,
         finish=row.get("finish"),
         failure=row.get("failure"),

@@ -5,13 +5,13 @@ from __future__ import annotations
 import csv
 import json
 import unicodedata
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from functools import cache
 from pathlib import Path
 from typing import Any, NamedTuple, TypeVar
 
 from qeval.chat import Tool
-from qeval.grading import Answer, Question
+from qeval.grading import Answer, Question, grade_outcome
 from qeval.grading._json import read_strict
 from qeval.grading._numbers import read_numbers
 from qeval.grading._refusals import read_refusal
@@ -19,7 +19,7 @@ from qeval.grading._scripts import count_letters
 from qeval.grading.base import check_grader, find_grader
 from qeval.grading.schemas import BadSchemaError, check_schema, violations
 from qeval.jsonl import dumps
-from qeval.outcome import Grade
+from qeval.outcome import Grade, Outcome
 from tests.grading import bfcl
 
 T = TypeVar("T")
@@ -68,6 +68,47 @@ def bfcl_mutations(data: Path) -> Iterator[Check]:
             text = bfcl.syntaxes(calls)["list"] if calls else "I would rather not."
             grade = _grade({"kind": "tool_call", "calls": row.calls}, text, question)
             yield Check(min(faults), grade.fault in faults, (row.id, what, grade.fault, grade.reason))
+
+
+_TOOLS = tuple(
+    Tool(name=name, parameters={"type": "object", "properties": {key: {"type": "string"} for key in keys}})
+    for name, keys in (("weather", ["city"]), ("search", ["query"]), ("send_email", ["to", "body"]), ("f", ["x"]))
+)
+
+
+@_kept
+def texts_without_calls(data: Path) -> Iterator[Check]:
+    """Every text that people or models wrote where no tools were offered is no call; the group is the source."""
+    for source, text in _texts(data):
+        outcome = Outcome(suite="s", case="c", batch=0, status="answered", text=text, finish="stop")
+        graded = grade_outcome(outcome, [{"kind": "tool_call", "calls": []}], Question(None, _TOOLS))
+        (grade,) = graded.grades
+        yield Check(source, grade.status == "pass", (grade.fault, grade.reason, text))
+
+
+def _texts(data: Path) -> Iterator[tuple[str, str]]:
+    """Yield each different question, paragraph and answer in words, with its source."""
+    tables = {"Language confusion": "language_confusion", "XSTest": "xstest_full"}
+    for source, folder in tables.items():
+        for path in sorted((data / folder).rglob("*.csv")):
+            with path.open(newline="", encoding="utf-8") as file:
+                rows = list(csv.DictReader(file))
+            yield from _each(source, (row.get(key) or "" for row in rows for key in ("prompt", "completion")))
+    problems = [json.loads(line) for line in (data / "gsm8k/test.jsonl").read_text("utf-8").split("\n") if line.strip()]
+    yield from _each("GSM8K", (row[key] for row in problems for key in ("question", "answer")))
+    for path in sorted((data / "mgsm").glob("mgsm_*.tsv")):
+        yield from _each("MGSM", (line.split("\t")[0] for line in path.read_text("utf-8").splitlines()))
+    for path in sorted((data / "xquad").glob("xquad.*.json")):
+        articles = json.loads(path.read_text("utf-8"))["data"]
+        paragraphs = [paragraph for article in articles for paragraph in article["paragraphs"]]
+        questions = [qa for paragraph in paragraphs for qa in paragraph["qas"]]
+        yield from _each("XQuAD", (paragraph["context"] for paragraph in paragraphs))
+        yield from _each("XQuAD", (qa["question"] for qa in questions))
+        yield from _each("XQuAD", (answer["text"] for qa in questions for answer in qa["answers"]))
+
+
+def _each(source: str, texts: Iterable[str]) -> Iterator[tuple[str, str]]:
+    yield from ((source, text) for text in dict.fromkeys(texts) if text.strip())
 
 
 @_kept

@@ -14,10 +14,10 @@ from qeval.grading import Answer, Question, check_grader
 from qeval.grading._calls import read_calls
 from qeval.grading._json import find_json, read_strict
 from qeval.grading._numbers import read_numbers
-from qeval.grading._reasoning import split_reasoning
 from qeval.grading._text import answer_form, fold
 from qeval.grading.base import find_grader
 from qeval.jsonl import dumps
+from qeval.marks import split_said
 
 _GRADERS: list[dict[str, Any]] = [
     {"kind": "exact", "value": "x"},
@@ -52,7 +52,7 @@ _VALUES = st.recursive(
 @given(text=_HOSTILE)
 def test_no_text_crashes_a_grader(spec: dict[str, Any], text: str):
     kind, options = check_grader(spec, "x")
-    graded = find_grader(kind).grade(options, Answer(split_reasoning(text).answer), Question("de", _TOOLS))
+    graded = find_grader(kind).grade(options, Answer(split_said(text).answer), Question("de", _TOOLS))
     assert graded
     assert dumps([grade.model_dump() for grade in graded]).encode("utf-8")
 

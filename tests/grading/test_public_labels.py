@@ -25,6 +25,7 @@ pytestmark = pytest.mark.skipif(not _DATA.exists(), reason="the public labelled 
     [
         pytest.param(public.bfcl_golds, 1_000, id="every gold call passes in every syntax"),
         pytest.param(public.bfcl_mutations, 1_000, id="every broken call fails with its class"),
+        pytest.param(public.texts_without_calls, 3_000, id="no text in words is a call or a malformed call"),
         pytest.param(public.maskbench, 72, id="the schema labels of maskbench hold"),
         pytest.param(public.numbers, 500, id="every gold number is read back in its language's style"),
         pytest.param(public.answers_in_each_form, 1_000, id="every gold answer passes in each form"),

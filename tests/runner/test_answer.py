@@ -8,9 +8,11 @@ from typing import Any
 import pytest
 import yaml
 
-from qeval.engines.base import DECODING
+from qeval.engines.base import DECODING, Prompt
+from qeval.engines.scripted import ScriptedEngine
 from qeval.errors import UsageError
 from qeval.record import OUTCOMES_FILE, Reason, Stopping, load_record, save_header
+from qeval.rendering.template import RefusedError
 from qeval.runner.answer import run_task
 from qeval.runner.plan import load_plan, resolve_plan
 from qeval.runner.task import Advanced, Planned, Said, Stage, Task
@@ -280,3 +282,33 @@ def test_c27_a_case_that_allows_it_is_cut_in_the_middle_and_says_how_much_went(
         assert outcome.prompt_tokens == room
         assert outcome.detail == f"{LONG_BYTES - room} tokens were cut from the middle of the prompt"
         assert outcome.passed() is True
+
+
+def test_d07_a_refused_case_is_ungraded_by_name_and_all_others_run(tmp_path: Path) -> None:
+    why = "not in the prompt: the text of message 1 (user)"
+    task = make_task(tmp_path)
+    run(task._replace(refused={task.suites[0].name: {"c3": why}}))
+    outcomes = load_record(tmp_path / "record").by_case()
+    (refused,) = [outcome for outcome in outcomes.values() if not outcome.answered]
+    assert (refused.case, refused.status, refused.detail) == ("c3", "unsupported", why)
+    assert (refused.prompt_tokens, refused.prompt_hash, refused.passed()) == (None, None, None)
+    assert {grade.status for grade in refused.grades} == {"ungraded"}
+    assert len(outcomes) == 40
+
+
+def test_what_a_template_refuses_in_a_variants_own_process_is_refused_by_name(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    render = ScriptedEngine.render
+
+    def picky(engine: ScriptedEngine, suite: str, case: Case) -> Prompt:
+        if case.id == "c3":
+            raise RefusedError("the tokenizer refuses its text: TypeError")
+        return render(engine, suite, case)
+
+    monkeypatch.setattr(ScriptedEngine, "render", picky)
+    run(make_task(tmp_path))
+    outcomes = load_record(tmp_path / "record").by_case()
+    assert [outcome.detail for outcome in outcomes.values() if not outcome.answered] == [
+        "the tokenizer refuses its text: TypeError"
+    ]

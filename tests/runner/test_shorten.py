@@ -9,7 +9,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from qeval.engines.base import Prompt
-from qeval.engines.render import probe
+from qeval.rendering.renderer import PLAIN_RULES, Renderer
 from qeval.runner.shorten import MARK, shorten
 from qeval.suites.case import Case
 from tests.engines import tokenizers_made_here as made
@@ -28,12 +28,13 @@ TOOL_RESULT = [
     {"role": "assistant", "tool_calls": [{"name": "find", "arguments": {"q": "fox"}}]},
     {"role": "tool", "name": "find", "content": f"{DOCUMENT}\nend of results"},
 ]
-RENDERER = probe(made.make_tokenizer(made.WRITES_BOS), (1,), "</s>")
+TOKENIZER = made.make_tokenizer(made.WRITES_BOS)
+RENDERER = Renderer(TOKENIZER, PLAIN_RULES, (1,), "</s>")
 
 
 def render(case: Case) -> Prompt:
-    text = RENDERER.text(case)
-    return Prompt("s", case, RENDERER.token_ids(text), text)
+    rendered = RENDERER.render(case)
+    return Prompt("s", case, rendered.token_ids, rendered.text)
 
 
 def shortened(messages: list[dict[str, Any]], room: int) -> tuple[Prompt, Prompt]:
@@ -48,7 +49,7 @@ def test_c27_the_middle_goes_and_everything_else_stays(messages: list[dict[str, 
     whole, short = shortened(messages, room)
     assert room - 2 <= len(short.token_ids) <= room
     assert short.cut_tokens == len(whole.token_ids) - len(short.token_ids)
-    assert short.token_ids[0] == RENDERER.tokenizer.bos_token_id
+    assert short.token_ids[0] == TOKENIZER.bos_token_id
     head, tail = short.text.split(MARK)
     assert whole.text.startswith(head)
     assert whole.text.endswith(tail)

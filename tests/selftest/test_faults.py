@@ -2,8 +2,8 @@
 
 import pytest
 
-from qeval.engines.render import probe
 from qeval.record import load_record, save_record
+from qeval.rendering.renderer import PLAIN_RULES, Renderer
 from qeval.selftest.faults import with_another_template, with_answers_of, with_first_token_dropped
 from qeval.suites.case import Case
 from tests.factories import make_proof, make_record
@@ -14,8 +14,8 @@ CASE = Case(id="a", messages=({"role": "user", "content": "Hello?"},), graders=(
 def prompt(folder):
     from transformers import AutoTokenizer
 
-    renderer = probe(AutoTokenizer.from_pretrained(folder, local_files_only=True), (), None)
-    return renderer.rendering, renderer.token_ids(renderer.text(CASE))
+    renderer = Renderer(AutoTokenizer.from_pretrained(folder, local_files_only=True), PLAIN_RULES, (), None)
+    return renderer.rendering, renderer.render(CASE).token_ids
 
 
 @pytest.fixture

@@ -115,7 +115,7 @@ def _row(outcome: Outcome, info: CaseInfo | None, privacy: Privacy) -> list[Any]
         return hashed
     reasons = "; ".join(filter(None, [outcome.detail, *(grade.reason for grade in outcome.grades)]))
     known = [info.tenant or "", info.question, info.expected] if info else ["", "", ""]
-    return [*hashed, *known, outcome.text, reasons]
+    return [*hashed, *known, outcome.visible, reasons]
 
 
 def _grades(grades: Iterable[Grade]) -> str:

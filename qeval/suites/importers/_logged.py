@@ -8,7 +8,9 @@ from typing import Any, NamedTuple
 
 from qeval.grading import check_grader
 from qeval.jsonl import dumps
-from qeval.suites.check import RawCase
+from qeval.marks import split_said
+from qeval.suites.check import Answered, RawCase
+from qeval.suites.importers._said_calls import UnreadableCallError, calls_in
 from qeval.suites.importers._templates import RowError, fill_value
 from qeval.suites.importers._turns import (
     TurnError,
@@ -28,6 +30,10 @@ NOTES = (
     "valid JSON, where a JSON Schema was asked for. Any other answer needs --grader.",
     "Where no call is expected, a judge also compares the text with the logged one. That decides nothing, and no judge "
     "is asked unless a plan names one.",
+    "Calls that were logged as text are read where tools were offered. Thoughts and marks of turns are no part of the "
+    "answer.",
+    "Each logged answer was graded by the case made from it. A case that it fails is left out where the expectation "
+    "follows from the answer; otherwise it has the tag `logged: fails`.",
     "A JSON Schema of `response_format` is told in the system text, since other engines do not enforce it.",
     "Neighbouring messages of one role are joined. Temperature and other sampling settings are not taken over: a plan "
     "says how variants decode. Stop texts are.",
@@ -49,10 +55,12 @@ _ADVICE = """give --grader, such as --grader '{"kind": "exact", "value": "{{ ans
 
 
 class _Expected(NamedTuple):
-    """What follows from a logged answer."""
+    """What a case expects."""
 
-    name: str
+    tag: str
     graders: tuple[dict[str, Any], ...]
+    settled: bool
+    """Whether it follows from the logged answer."""
 
 
 class Logged(NamedTuple):
@@ -97,7 +105,7 @@ def case_of(logged: Logged, grader: Mapping[str, Any] | None) -> RawCase | Dropp
         schema = schema_of(request.get("response_format"))
         expected = _expectation(logged, answer, tools, schema, grader)
         rest = _rest(logged)
-    except TurnError as error:
+    except (TurnError, UnreadableCallError) as error:
         return Dropped(logged.where, str(error))
     except RowError as error:
         return Dropped(logged.where, str(error), error.detail)
@@ -108,14 +116,25 @@ def case_of(logged: Logged, grader: Mapping[str, Any] | None) -> RawCase | Dropp
     case: dict[str, Any] = {
         "messages": messages if schema is None else with_schema_told(messages, schema),
         "graders": list(expected.graders),
-        "tags": {"expects": expected.name},
+        "tags": {"expects": expected.tag},
         "cluster": _conversation(messages),
     }
     if tools:
         case["tools"] = tools
     if schema is not None:
         case["response_schema"] = schema
-    return RawCase(logged.where, {**case, **rest})
+    answered = _answered(answer, settles=expected.settled) if answer is not None else None
+    return RawCase(logged.where, {**case, **rest}, answered)
+
+
+def _answered(answer: Mapping[str, Any], *, settles: bool) -> Answered | None:
+    """Return the logged answer as the graders take it; None where there is nothing to grade."""
+    calls, text = calls_of(answer), _text_of(answer)
+    return Answered(text, tuple(calls) or None, settles) if calls or text.strip() else None
+
+
+def _text_of(answer: Mapping[str, Any] | None) -> str:
+    return str(message_of({**answer, "role": "assistant"})["content"]) if answer is not None else ""
 
 
 def _rest(logged: Logged) -> dict[str, Any]:
@@ -140,26 +159,31 @@ def _expectation(
     grader: Mapping[str, Any] | None,
 ) -> _Expected | Dropped:
     """Return what the case expects."""
+    said = split_said(_text_of(answer))
+    text = said.answer.strip()
     calls = calls_of(answer) if answer is not None else []
-    text = message_of({**answer, "role": "assistant"})["content"] if answer is not None else ""
     if calls:
-        return _Expected("tool_call", ({"kind": "tool_call", "calls": calls},))
+        return _Expected("tool_call", ({"kind": "tool_call", "calls": calls},), settled=True)
     needs_answer = grader is None or "{{" in dumps(grader)
     if logged.finish in _CUT and needs_answer:
         return Dropped(logged.where, f"the logged answer is not whole ({logged.finish})", _ADVICE)
+    if said.cut_short and needs_answer:
+        return Dropped(logged.where, "the logged answer ends inside its thinking block", _ADVICE)
     if schema is not None and answer is not None and answer.get("refusal"):
         return Dropped(logged.where, "the logged answer is a refusal, which is no JSON")
     if schema is not None:
-        return _Expected("json", ({"kind": "json_schema", "schema": schema},))
-    if tools and text.strip():
-        return _Expected("no_call", ({"kind": "tool_call", "calls": []}, *_like(text)))
+        return _Expected("json", ({"kind": "json_schema", "schema": schema},), settled=False)
+    if tools and text and (calls := calls_in(said.answer, tools)):
+        return _Expected("tool_call", ({"kind": "tool_call", "calls": calls},), settled=True)
+    if tools and text:
+        return _Expected("no_call", ({"kind": "tool_call", "calls": []}, *_like(text)), settled=True)
     if grader is None:
-        reason = _NOTHING_FOLLOWS if text.strip() else "no answer was logged, and no JSON Schema was asked for"
+        reason = _NOTHING_FOLLOWS if text else "no answer was logged, and no JSON Schema was asked for"
         return Dropped(logged.where, reason, _ADVICE)
-    if needs_answer and not text.strip():
+    if needs_answer and not text:
         return Dropped(logged.where, "no text answer was logged, and --grader needs it")
-    filled = fill_value(dict(grader), {"answer": text} if text.strip() else {})
-    return _Expected(str(grader["kind"]), (filled,))
+    filled = fill_value(dict(grader), {"answer": text} if text else {})
+    return _Expected(str(grader["kind"]), (filled,), settled=needs_answer)
 
 
 def _like(text: str) -> Iterator[dict[str, Any]]:

@@ -18,6 +18,8 @@ _ROLES = {
     "function": "tool",
     "tool": "tool",
 }
+_THOUGHTS = frozenset({"thinking", "redacted_thinking", "reasoning"})
+"""Parts that hold what the model thought, which is no part of what it said."""
 _TEXT_PARTS = frozenset({"text", "input_text", "output_text", "refusal"})
 
 
@@ -86,7 +88,7 @@ def _text(content: object) -> str:
             texts.append(part)
             continue
         kind = part.get("type", "text") if isinstance(part, Mapping) else type(part).__name__
-        if kind == "tool_use":
+        if kind == "tool_use" or kind in _THOUGHTS:
             continue
         text = (part.get("text") or part.get("refusal") or "") if kind in _TEXT_PARTS else None
         if not isinstance(text, str):

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from qeval.grading._numbers import read_numbers
-from qeval.suites.check import RawCase
+from qeval.suites.check import Answered, RawCase
 from qeval.suites.importers.base import Dropped
 
 MAX_NEW_TOKENS = 512
@@ -29,7 +29,9 @@ NOTE = (
 )
 
 
-def problem(where: str, question: str, gold: str, lang: str, rest: dict[str, Any]) -> RawCase | Dropped:
+def problem(  # noqa: PLR0917 - one row's parts
+    where: str, question: str, gold: str, lang: str, rest: dict[str, Any], worked: str | None = None
+) -> RawCase | Dropped:
     """Return the case of one problem.
 
     Args:
@@ -38,6 +40,8 @@ def problem(where: str, question: str, gold: str, lang: str, rest: dict[str, Any
         gold: its answer, a number as the source writes it ("2,125").
         lang: BCP 47 language.
         rest: id, cluster and whatever else the source tells.
+        worked: the source's own answer with its steps; None: there is none. The gold number alone is in English style,
+            whatever the language, so that it is no answer to grade.
     """
     if not question.strip():
         return Dropped(where, "the question is empty")
@@ -45,4 +49,5 @@ def problem(where: str, question: str, gold: str, lang: str, rest: dict[str, Any
         return Dropped(where, "the gold answer is not one number", gold)
     prompt = "\n\n".join(filter(None, [question.strip(), INSTRUCTIONS.get(lang)]))
     grader = {"kind": "number", "value": gold.strip(), "which": "last"}
-    return RawCase(where, {**rest, "prompt": prompt, "graders": [grader], "tags": {"lang": lang}})
+    raw = {**rest, "prompt": prompt, "graders": [grader], "tags": {"lang": lang}}
+    return RawCase(where, raw, Answered(worked) if worked is not None else None)

@@ -13,7 +13,8 @@ from pathlib import Path
 from typing import Any
 
 from qeval.errors import UsageError
-from qeval.suites.check import RawCase
+from qeval.grading._compare import is_choice
+from qeval.suites.check import Answered, RawCase
 from qeval.suites.importers._lines import Found, json_rows
 from qeval.suites.importers._origin import files_of, licence_of
 from qeval.suites.importers.base import Dropped, Reading, Wanted
@@ -95,7 +96,21 @@ def _case(row: Found, category: str, answers: Mapping[str, Any]) -> RawCase | Dr
             "graders": [{"kind": "tool_call", "calls": calls, "text": "loose"}],
             "tags": {"lang": "en", "category": category, "tools": _count(len(functions)), "calls": str(len(calls))},
         },
+        Answered(tool_calls=tuple(_first_choices(call) for call in calls)) if calls else None,
     )
+
+
+def _first_choices(call: Mapping[str, Any]) -> dict[str, Any]:
+    """Return the call that takes the first accepted value of each argument."""
+    return {"name": call["name"], "arguments": _first(call["arguments"])}
+
+
+def _first(value: Any) -> Any:  # noqa: ANN401 - any JSON value
+    if is_choice(value):
+        return _first(value["any_of"][0])
+    if isinstance(value, Mapping):
+        return {key: _first(inner) for key, inner in value.items()}
+    return [_first(inner) for inner in value] if isinstance(value, list) else value
 
 
 def _is_calls(answer: object) -> bool:

@@ -39,4 +39,4 @@ def _rows(files: Sequence[Path]) -> Iterator[RawCase | Dropped]:
             elif _BEFORE_GOLD not in answer:
                 yield Dropped(row.where, f"no gold number: the answer has no '{_BEFORE_GOLD}'")
             else:
-                yield problem(row.where, question, answer.rsplit(_BEFORE_GOLD, 1)[1].strip(), "en", {})
+                yield problem(row.where, question, answer.rsplit(_BEFORE_GOLD, 1)[1].strip(), "en", {}, answer)

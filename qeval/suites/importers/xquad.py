@@ -11,7 +11,7 @@ from typing import Any
 
 from qeval.errors import UsageError
 from qeval.jsonl import loads, read_text
-from qeval.suites.check import RawCase
+from qeval.suites.check import Answered, RawCase
 from qeval.suites.importers._languages import by_language
 from qeval.suites.importers._origin import files_of, licence_of
 from qeval.suites.importers.base import Dropped, Reading, Wanted
@@ -95,4 +95,5 @@ def _case(  # noqa: PLR0917 - one row's parts
     grader: dict[str, Any] = {"kind": kind, "values": golds}
     if kind == "contains":
         grader["all"] = False
-    return RawCase(where, {**rest, "prompt": prompt, "graders": [grader], "tags": {"lang": lang}})
+    raw = {**rest, "prompt": prompt, "graders": [grader], "tags": {"lang": lang}}
+    return RawCase(where, raw, Answered(golds[0]))

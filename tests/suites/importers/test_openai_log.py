@@ -9,6 +9,7 @@ from typing import Any
 import pytest
 
 from qeval.errors import UsageError
+from qeval.jsonl import read_lines
 from tests.suites.importers.helpers import cases, dropped, fault, imported
 
 TOOL = {
@@ -312,3 +313,46 @@ def test_a_line_nested_too_deeply_is_dropped_alone(tmp_path):
     )
     found = imported("openai-log", path)
     assert (len(found.cases), dropped(found)) == (1, {"it is nested too deeply": 1})
+
+
+_LOGGED = [line.value for line in read_lines(Path(__file__).with_name("logged.jsonl"))]
+_WEATHER = {
+    "type": "function",
+    "function": {
+        "name": "weather",
+        "parameters": {"type": "object", "properties": {"city": {"type": "string"}, "days": {"type": "number"}}},
+    },
+}
+
+
+@pytest.mark.parametrize("row", _LOGGED, ids=lambda row: row["id"])
+def test_a_logged_answer_is_read_as_graders_read_it(row: dict[str, Any], tmp_path):
+    asked = request(tools=[_WEATHER]) if row.get("tools") else request()
+    # One that always becomes a case, since an import without any is an error.
+    other = {"id": "other", "request": request("And?", tools=[_WEATHER]), "response": response("Which city?")}
+    path = log(tmp_path, other, {"id": "a", "request": asked, "response": response(row["content"])})
+    found = imported("openai-log", path, grader=row.get("with"))
+    if "dropped" in row:
+        assert dropped(found) == {row["dropped"]: 1}
+        return
+    case = cases(found)["a"]
+    assert list(case.graders) == [row["grader"]]
+    assert row.get("tags", {}).items() <= case.tags.items()
+    assert [told.split(":")[0] for told in found.failing] == (["a"] if "tags" in row else [])
+
+
+def test_json_that_breaks_its_schema_stays_a_case_and_is_marked(tmp_path):
+    asked = request("Bill?", response_format=FORMAT)
+    rows = [{"id": str(n), "request": asked, "response": response(f'{{"total": {n}}}')} for n in ("3", '"3"')]
+    found = imported("openai-log", log(tmp_path, *rows))
+    assert [case.tags.get("logged") for case in cases(found).values()] == [None, "fails"]
+    (told,) = found.failing
+    assert "schema_violation" in told
+
+
+def test_masked_values_do_not_make_a_logged_answer_fail(tmp_path):
+    said = f"<tool_call>{json.dumps(CALL)}</tool_call>"
+    row = {"id": "a", "request": request(tools=[TOOL]), "response": response(f"To bo@x.org? No.\n{said}")}
+    found = imported("openai-log", log(tmp_path, row))
+    assert fault(cases(found)["a"], 'send(to="<EMAIL_1>", n=1)') is None
+    assert (found.dropped, found.masked) == ((), {"EMAIL": 1})
