@@ -13,8 +13,8 @@ from contextvars import ContextVar
 
 import regex
 
-MOST_STEPS = 1_000_000
-"""Steps of work in one grade. A step takes about a microsecond; a usual answer takes a few hundred."""
+MOST_STEPS = 500_000
+"""Steps of work in one grade. A step takes some three microseconds; a usual answer takes a few hundred steps."""
 QUICK_PATTERNS_S = 0.2
 """Processor time that all patterns of a grade may take together, in seconds, before a worker takes the grade over."""
 _CHARACTERS_A_STEP = 1_000

@@ -95,7 +95,7 @@ def _multiple_of(wanted: Json, value: Json, _: Node, budget: Budget) -> str | No
     if isinstance(value, float) or (isinstance(value, Decimal) and abs(value.adjusted()) > 2 * MOST_EXPONENT):
         return f"{shown(value)} is too large to be checked"
     digits = abs(value.adjusted()) if isinstance(value, Decimal) else value.bit_length() // 3
-    budget.spend(digits // _DIGITS_A_STEP)
+    budget.spend(2 + digits // _DIGITS_A_STEP)
     return f"{shown(value)} is not a multiple of {wanted}" if Fraction(value) % Fraction(wanted) else None
 
 
