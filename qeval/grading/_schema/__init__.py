@@ -42,7 +42,7 @@ def check_schema(schema: Any) -> None:  # noqa: ANN401 - a schema may be a boole
         text = dumps(schema)
     except RecursionError as error:
         raise BadSchemaError("the schema is nested too deeply") from error
-    _graph(text)
+    _check(text)
 
 
 def violations(schema_text: str, value: Any, most: int = 3) -> list[Violation]:  # noqa: ANN401 - any JSON value
@@ -57,6 +57,7 @@ def violations(schema_text: str, value: Any, most: int = 3) -> list[Violation]: 
         BadSchemaError: the schema cannot be used.
         OutOfStepsError, OutOfTimeError: the check takes more than the current budget.
     """
+    _check(schema_text)
     faults = faults_of(_graph(schema_text), value, most, current_budget())
     return [Violation(pointer(fault.path), fault.keyword, fault.message) for fault in faults]
 
@@ -73,13 +74,12 @@ def unknown_formats(schema: Any) -> tuple[str, ...]:  # noqa: ANN401 - a schema 
     return tuple(sorted(_graph(dumps(schema)).formats - known_formats()))
 
 
-@lru_cache(maxsize=1024)
-def _graph(schema_text: str) -> Graph:
-    """Return a schema that has passed all checks, read once."""
+@lru_cache(maxsize=4096)
+def _check(schema_text: str) -> None:
+    """Check a schema; one that passed is not checked again with every answer."""
     schema = json.loads(schema_text, parse_float=Decimal)
-    draft = draft_of(schema)
-    _follow_meta_schema(schema, draft, "")
-    graph = Graph(schema)
+    _follow_meta_schema(schema, draft_of(schema), "")
+    graph = _graph(schema_text)
     for place, node in graph.reached:
         # A reference may lead to where the meta-schema looks for no schema.
         _follow_meta_schema(node.contents, node.draft.name, place)
@@ -89,7 +89,11 @@ def _graph(schema_text: str) -> Graph:
         raise BadSchemaError(
             f"$ref '{cut(reference)}' leads back to itself in a circle: no answer could ever be checked"
         )
-    return graph
+
+
+@lru_cache(maxsize=256)
+def _graph(schema_text: str) -> Graph:
+    return Graph(json.loads(schema_text, parse_float=Decimal))
 
 
 def _follow_meta_schema(schema: Any, draft: str, place: str) -> None:  # noqa: ANN401 - a schema may be a boolean

@@ -11,6 +11,7 @@ from typing import NamedTuple
 
 from qeval.grading._budget import Budget
 from qeval.grading._schema.ecma import compile_ecma
+from qeval.grading._schema.faults import pointer
 from qeval.grading._schema.nodes import Node
 from qeval.grading._schema.values import Json, shown
 
@@ -22,6 +23,14 @@ class Fault(NamedTuple):
     """From the value that is checked to the one that is wrong."""
     keyword: str
     message: str
+    within: tuple[tuple[str | int, ...], str] | None = None
+    """Of alternatives that all fail: where the one fails that comes furthest, from here, and how."""
+
+    @property
+    def deepest(self) -> tuple[tuple[str | int, ...], str]:
+        """Where it is wrong in the end, and how."""
+        path, message = self.within or ((), self.message)
+        return (*self.path, *path), message
 
 
 class Found(NamedTuple):
@@ -81,27 +90,40 @@ def _all_of(node: Node, value: Json, so_far: Gathered, _: Budget) -> Steps:
 
 def _any_of(node: Node, value: Json, so_far: Gathered, _: Budget) -> Steps:
     valid = False
+    faults: list[Fault] = []
     for child in node.inside("anyOf"):
         found = yield child, value
         so_far.spoken_of(found)
+        faults.extend(found.faults)
         valid = valid or not found.faults
         if valid and not so_far.speaks:
             break
     if not valid:
-        so_far.fault("anyOf", f"{shown(value)} fits none of the schemas of anyOf")
+        so_far.faults.append(_none_fits(value, "anyOf", faults))
 
 
 def _one_of(node: Node, value: Json, so_far: Gathered, _: Budget) -> Steps:
-    valid = []
+    valid: list[int] = []
+    faults: list[Fault] = []
     for number, child in enumerate(node.inside("oneOf")):
         found = yield child, value
+        faults.extend(found.faults)
         if not found.faults:
             valid.append(number)
             so_far.spoken_of(found)
     if not valid:
-        so_far.fault("oneOf", f"{shown(value)} fits none of the schemas of oneOf")
+        so_far.faults.append(_none_fits(value, "oneOf", faults))
     elif len(valid) > 1:
         so_far.fault("oneOf", f"{shown(value)} fits several schemas of oneOf: numbers {', '.join(map(str, valid[:5]))}")
+
+
+def _none_fits(value: Json, keyword: str, faults: list[Fault]) -> Fault:
+    """Say that no alternative fits, and what is wrong with the one that came furthest into the value."""
+    said = f"{shown(value)} fits none of the schemas of {keyword}"
+    path, message = max((fault.deepest for fault in faults), key=lambda deepest: len(deepest[0]))
+    if not path:
+        return Fault((), keyword, said)
+    return Fault((), keyword, f"{said}; at {pointer(path)}: {message}", (path, message))
 
 
 def _not(node: Node, value: Json, so_far: Gathered, _: Budget) -> Steps:
