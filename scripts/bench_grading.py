@@ -24,9 +24,8 @@ from qeval.chat import Tool
 from qeval.grading import Question, grade_outcome, grader_kinds
 from qeval.outcome import Outcome
 from qeval.suites import load_suites
-from tests.grading.case_files import rows
+from tests.grading.case_files import example_graders, plain_graders, rows
 from tests.grading.hostile import LARGE, TEXTS
-from tests.grading.test_properties import _GRADERS
 from tests.suites.answers import right_answer, wrong_answer
 
 TYPICAL = 10_000
@@ -111,7 +110,7 @@ def bench_hostile() -> float:
     print("| answer | characters | slowest grader | seconds |\n|---|---|---|---|")
     longest = 0.0
     for name, text in {**TEXTS, **LARGE}.items():
-        works = [work_of(text, grader, Question("en", TOOLS)) for grader in [*_GRADERS, *BACKTRACKING]]
+        works = [work_of(text, grader, Question("en", TOOLS)) for grader in [*plain_graders(), *example_graders(), *BACKTRACKING]]
         seconds, kind = max((work.seconds(), str(work.graders[0]["kind"])) for work in works)
         print(f"| {name} | {len(text):,} | {kind} | {seconds:.2f} |")
         longest = max(longest, seconds)

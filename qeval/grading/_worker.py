@@ -17,8 +17,9 @@ from multiprocessing import Pipe
 from multiprocessing.connection import Connection
 from typing import Any
 
-GRADING_LIMIT_S = 5.0
-"""Processor time that one grade may take, in seconds. A usual one takes a thousandth of a second."""
+GRADING_LIMIT_S = 10.0
+"""Processor time that one grade may take, in seconds. A usual one takes a thousandth of a second, and the first in a
+language two seconds, since its models are loaded."""
 _CLOCK_LIMIT_S = 300.0
 """Time on the clock after which a worker is ended that uses no processor time, or far too little."""
 _SERVE = "from qeval.grading._worker import serve; serve({})"
@@ -43,7 +44,7 @@ class Worker:
             clock_limit_s: time on the clock of one job, in seconds.
         """
         self.limit_s = limit_s
-        self._clock_limit_s = clock_limit_s
+        self.clock_limit_s = clock_limit_s
         self._lock = threading.Lock()
         self._process: subprocess.Popen[bytes] | None = None
         self._connection: Connection | None = None
@@ -59,9 +60,9 @@ class Worker:
             try:
                 connection = self._connected()
                 connection.send((self.limit_s, function, arguments))
-                if not connection.poll(self._clock_limit_s):
+                if not connection.poll(self.clock_limit_s):
                     self._end()
-                    raise TookTooLongError(f"no answer for {self._clock_limit_s:g} s")
+                    raise TookTooLongError(f"no answer for {self.clock_limit_s:g} s")
                 return connection.recv()
             except (EOFError, ConnectionError) as error:
                 raise self._how_it_ended() from error

@@ -9,14 +9,15 @@ import pytest
 from qeval.chat import Tool
 from qeval.grading import Answer, Question, check_grader
 from qeval.grading.base import find_grader
+from qeval.jsonl import dumps
+from tests.grading.case_files import example_graders
 from tests.grading.hostile import TEXTS
-from tests.grading.test_properties import _GRADERS
 
 _TOOLS = (Tool(name="f", parameters={"type": "object", "properties": {"a": {"type": "integer"}}}),)
 
 
 @pytest.mark.parametrize("name", TEXTS)
-@pytest.mark.parametrize("spec", _GRADERS, ids=lambda spec: spec["kind"])
+@pytest.mark.parametrize("spec", example_graders(), ids=dumps)
 def test_a_hostile_answer_is_graded(spec: dict[str, Any], name: str):
     kind, options = check_grader(spec, "x")
     graded = find_grader(kind).grade(options, Answer(TEXTS[name]), Question("en", _TOOLS))
