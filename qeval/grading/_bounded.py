@@ -1,20 +1,23 @@
-"""One grader on one answer, within a budget and behind one guard, whatever the answer is.
+"""Whatever an answer holds: it is read, and graded, within a budget and behind one guard.
 
-Usual answers are graded here. Where an answer is long, or patterns take their time, the worker grades it: it can be
-ended. What cannot be graded within the budget, or makes a grader fail, is ungraded with its reason.
+Usual answers are graded in this process. Where an answer is long, or patterns take their time, the worker does it: it
+can be ended. What does not fit the budget, or makes a grader fail, is ungraded with its reason.
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from typing import Any, NamedTuple
+from collections.abc import Callable, Mapping
+from typing import NamedTuple, TypeVar, TypeVarTuple
 
 from qeval.grading._budget import Budget, OutOfStepsError, OutOfTimeError, limited_to
 from qeval.grading._grades import ungraded
 from qeval.grading._worker import WORKER, TookTooLongError, WorkerEndedError
-from qeval.grading.base import Answer, Question, find_grader
-from qeval.outcome import Grade
+from qeval.grading.base import Answer, Question, answer_of, find_grader
+from qeval.outcome import Grade, Outcome
 from qeval.strict import Strict
+
+T = TypeVar("T")
+Ts = TypeVarTuple("Ts")
 
 GRADING_TIMEOUT = "grading_timeout"
 GRADER_ERROR = "grader_error"
@@ -23,57 +26,63 @@ LONGEST_HERE = 5_000
 second."""
 
 
-class Job(NamedTuple):
-    """What is to be graded, and how."""
+class NoGrade(NamedTuple):
+    """Why an answer could not be graded."""
 
-    kind: str
-    """The grader's."""
-    options: Strict
-    answer: Answer
-    question: Question
+    fault: str
+    reason: str
 
 
-def grade_bounded(job: Job) -> tuple[Grade, ...]:
-    """Return the grades of one grader; never raises for what an answer holds."""
-    if _length(job.answer) <= LONGEST_HERE:
+def answer_bounded(outcome: Outcome) -> Answer | NoGrade:
+    """Return what graders see of an answered outcome, or why it could not be read."""
+    return _bounded(len(outcome.text), answer_of, outcome)
+
+
+def grade_bounded(kind: str, options: Strict, answer: Answer | NoGrade, question: Question) -> tuple[Grade, ...]:
+    """Return what one grader says of an answer; all its metrics ungraded where it comes to no end, or fails."""
+    if isinstance(answer, NoGrade):
+        return _none(kind, options, answer)
+    graded = _bounded(_length(answer), _grade, kind, options, answer, question)
+    return _none(kind, options, graded) if isinstance(graded, NoGrade) else graded
+
+
+def _grade(kind: str, options: Strict, answer: Answer, question: Question) -> tuple[Grade, ...]:
+    return find_grader(kind).grade(options, answer, question)
+
+
+def _bounded(length: int, function: Callable[[*Ts], T], *arguments: *Ts) -> T | NoGrade:
+    """Call a function on an answer of a length: here, or in the worker where that may take long."""
+    if length <= LONGEST_HERE:
         try:
-            return _graded(job, Budget())
+            return _guarded(Budget(), function, *arguments)
         except OutOfTimeError:
             pass  # the worker has more time
     try:
-        grades: tuple[Grade, ...] = WORKER.run(_graded_apart, job)
+        done: T | NoGrade = WORKER.run(_guarded, Budget(patterns_s=None), function, *arguments)
     except TookTooLongError as error:
-        return _none(job, GRADING_TIMEOUT, str(error))
+        return NoGrade(GRADING_TIMEOUT, str(error))
     except WorkerEndedError as error:
-        return _none(job, GRADER_ERROR, str(error))
-    return grades
+        return NoGrade(GRADER_ERROR, str(error))
+    return done
 
 
-def _graded_apart(job: Job) -> tuple[Grade, ...]:
-    return _graded(job, Budget(patterns_s=None))
-
-
-def _graded(job: Job, budget: Budget) -> tuple[Grade, ...]:
+def _guarded(budget: Budget, function: Callable[[*Ts], T], *arguments: *Ts) -> T | NoGrade:
     try:
         with limited_to(budget):
-            return find_grader(job.kind).grade(job.options, job.answer, job.question)
+            return function(*arguments)
     except OutOfTimeError:
         raise
     except OutOfStepsError as error:
-        return _none(job, GRADING_TIMEOUT, str(error))
-    except Exception as error:  # noqa: BLE001 - whatever a library raises on an answer is that answer's alone
-        return _none(job, GRADER_ERROR, f"{type(error).__name__}: {error}")
+        return NoGrade(GRADING_TIMEOUT, str(error))
+    except Exception as error:  # noqa: BLE001 - what a library raises on one answer is that answer's alone
+        return NoGrade(GRADER_ERROR, f"{type(error).__name__}: {error}")
 
 
-def _none(job: Job, fault: str, reason: str) -> tuple[Grade, ...]:
-    """Return ungraded grades for all metrics that the grader would have given."""
-    grader = find_grader(job.kind)
-    metrics: Mapping[str, bool] = getattr(grader, "metrics", _its_name_alone(job.kind))(job.options)
-    return tuple(ungraded(metric, fault, reason, required=required) for metric, required in metrics.items())
-
-
-def _its_name_alone(kind: str) -> Any:  # noqa: ANN401 - a grader's function `metrics`
-    return lambda options: {kind: True}
+def _none(kind: str, options: Strict, why: NoGrade) -> tuple[Grade, ...]:
+    """Return ungraded grades for all metrics that a grader would have given."""
+    own: Callable[[Strict], Mapping[str, bool]] | None = getattr(find_grader(kind), "metrics", None)
+    metrics = {kind: True} if own is None else own(options)
+    return tuple(ungraded(metric, why.fault, why.reason, required=required) for metric, required in metrics.items())
 
 
 def _length(answer: Answer) -> int:

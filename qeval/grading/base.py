@@ -96,13 +96,15 @@ def grade_answer(kind: str, options: Strict, answer: Answer, question: Question)
     Whatever the answer is, this never raises: one that cannot be graded is ungraded, as `grading_timeout` or
     `grader_error`, with the reason.
     """
-    from qeval.grading._bounded import Job, grade_bounded
+    from qeval.grading._bounded import grade_bounded
 
-    return grade_bounded(Job(kind, options, answer, question))
+    return grade_bounded(kind, options, answer, question)
 
 
 def grade_outcome(outcome: Outcome, graders: Sequence[Mapping[str, Any]], question: Question) -> Outcome:
     """Return the outcome with its grades, as `grade_answer` gives them; no answer gives one ungraded grade a grader."""
+    from qeval.grading._bounded import NoGrade, answer_bounded, grade_bounded
+
     if not outcome.answered:
         # A grader's metrics are not known without an answer, so the kind stands for them.
         grades = tuple(
@@ -110,9 +112,10 @@ def grade_outcome(outcome: Outcome, graders: Sequence[Mapping[str, Any]], questi
             for spec in graders
         )
         return outcome.model_copy(update={"grades": grades})
-    answer = answer_of(outcome)
+    answer = answer_bounded(outcome)
+    failure = outcome.failure if isinstance(answer, NoGrade) else answer.failure
     graded: list[Grade] = []
     for spec in graders:
         kind, options = check_grader(spec, f"case {outcome.case}")
-        graded.extend(grade_answer(kind, options, answer, question))
-    return outcome.model_copy(update={"grades": tuple(graded), "failure": answer.failure})
+        graded.extend(grade_bounded(kind, options, answer, question))
+    return outcome.model_copy(update={"grades": tuple(graded), "failure": failure})

@@ -28,7 +28,9 @@ def example_graders() -> list[dict[str, Any]]:
 
     From the folder of graders and their files of cases, so that a new grader is tried without being named here.
     """
-    return [max(_examples(kind), key=lambda spec: (len(spec), len(dumps(spec)), dumps(spec))) for kind in grader_kinds()]
+    return [
+        max(_examples(kind), key=lambda spec: (len(spec), len(dumps(spec)), dumps(spec))) for kind in grader_kinds()
+    ]
 
 
 def plain_graders() -> list[dict[str, Any]]:

@@ -125,8 +125,25 @@ def test_what_a_grader_raises_is_the_answers_alone(kind: str, error: Exception, 
 def test_other_graders_of_the_case_are_not_touched():
     outcome = Outcome(suite="s", case="c", batch=0, status="answered", text=_TRAP)
     graded = grade_outcome(outcome, [{"kind": "not_contains", "value": "zzz"}, _ENDLESS], Question())
-    assert [(grade.metric, grade.status) for grade in graded.grades] == [("not_contains", "pass"), ("regex", "ungraded")]
+    assert [(grade.metric, grade.status) for grade in graded.grades] == [
+        ("not_contains", "pass"),
+        ("regex", "ungraded"),
+    ]
     assert graded.passed() is None
+
+
+def test_an_answer_that_cannot_be_read_is_ungraded(monkeypatch: pytest.MonkeyPatch):
+    def fails(_: object) -> Answer:
+        raise RecursionError("deep")
+
+    monkeypatch.setattr("qeval.grading._bounded.answer_of", fails)
+    outcome = Outcome(suite="s", case="c", batch=0, status="answered", text="x", failure="truncated")
+    graded = grade_outcome(
+        outcome, [{"kind": "exact", "value": "x"}, {"kind": "json_schema", "schema": {}}], Question()
+    )
+    assert [grade.metric for grade in graded.grades] == ["exact", "schema_valid", "strict_json"]
+    assert {(grade.fault, grade.reason) for grade in graded.grades} == {("grader_error", "RecursionError: deep")}
+    assert graded.failure == "truncated"
 
 
 def test_graders_are_called_in_one_place():

@@ -8,12 +8,20 @@ import pytest
 
 from qeval.chat import Tool
 from qeval.grading import Answer, Question, check_grader
+from qeval.grading._reasoning import split_reasoning
 from qeval.grading.base import find_grader
 from qeval.jsonl import dumps
 from tests.grading.case_files import example_graders
 from tests.grading.hostile import TEXTS
 
 _TOOLS = (Tool(name="f", parameters={"type": "object", "properties": {"a": {"type": "integer"}}}),)
+
+
+@pytest.mark.parametrize("name", TEXTS)
+def test_thinking_is_taken_off_a_hostile_answer(name: str):
+    text = TEXTS[name]
+    for whole in (f"<think>{text}", f"{text}</think>", f"<think>a</think>{text}", f"[THINK]{text}[/THINK]{text}"):
+        assert split_reasoning(whole).answer in whole
 
 
 @pytest.mark.parametrize("name", TEXTS)
