@@ -119,12 +119,10 @@ def bench_hostile() -> float:
     """Print what each hostile answer takes in its slowest grader and return the longest time of one that ended."""
     print("| answer | characters | slowest grader | seconds | ended at the limit |\n|---|---|---|---|---|")
     WORKER.limit_s = ENDED_S
+    graders = [*plain_graders(), *example_graders(), *BACKTRACKING]
     longest = 0.0
     for name, text in {**TEXTS, **LARGE}.items():
-        works = [
-            work_of(text, grader, Question("en", TOOLS))
-            for grader in [*plain_graders(), *example_graders(), *BACKTRACKING]
-        ]
+        works = [work_of(text, grader, Question("en", TOOLS)) for grader in graders]
         done = [(*work.ended_after(), str(work.graders[0]["kind"])) for work in works]
         seconds, kind = max((seconds, kind) for ended, seconds, kind in done if not ended)
         print(f"| {name} | {len(text):,} | {kind} | {seconds:.2f} | {sum(ended for ended, *_ in done)} |")

@@ -56,19 +56,22 @@ def test_too_much_work_is_a_timeout_with_its_reason(monkeypatch: pytest.MonkeyPa
 
 
 def test_the_steps_of_a_grade_are_counted_together():
-    calls = [{"name": "f", "arguments": {"a": 1}}] * 20
     schema = dumps(_EXPENSIVE)
-    with limited_to(Budget(steps=2_500)), pytest.raises(OutOfStepsError):
-        for _ in calls:
+    with limited_to(Budget(steps=1_500)):
+        violations(schema, [1])
+        with pytest.raises(OutOfStepsError):
             violations(schema, [1])
 
 
 def test_the_time_of_many_patterns_is_counted_together():
     budget = Budget(patterns_s=0.1)
     slow = compile_pattern("(?:a+b?)+c")
+    text = "a" * 100
+    started = time.process_time()
+    while time.process_time() - started < 0.08:
+        budget.search(slow, text)
     with pytest.raises(OutOfTimeError):
-        for _ in range(10_000):
-            budget.search(slow, "a" * 18)
+        budget.search(slow, "a" * 3_000)
 
 
 def test_a_pattern_that_does_not_end_is_a_timeout():
@@ -178,7 +181,7 @@ def test_the_next_job_runs_in_a_new_process(worker: Worker, monkeypatch: pytest.
     assert worker.run(jobs.process)[0] == first != os.getpid()
     # One that only waits is ended by the clock; one may also be killed between two jobs.
     monkeypatch.setattr(worker, "clock_limit_s", 0.1)
-    with pytest.raises(TookTooLongError, match="no answer for 0.1 s"):
+    with pytest.raises(TookTooLongError, match="no answer for"):
         worker.run(jobs.wait)
     monkeypatch.undo()
     second, _ = worker.run(jobs.process)

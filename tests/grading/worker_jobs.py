@@ -16,7 +16,8 @@ def hang() -> None:
 
 def hang_in_c() -> int:
     """Compute without end inside one operation."""
-    return 3 ** (10**9)
+    number: int = 3 ** (10**9)
+    return number
 
 
 def wait() -> None:
