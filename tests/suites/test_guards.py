@@ -137,7 +137,8 @@ def test_a_source_that_cannot_be_opened_is_told(monkeypatch: pytest.MonkeyPatch)
         imported("gsm8k", "source")
 
 
-_SHAPES: list[Any] = [None, 5, "x", [], {}, [[]], [{}], [None], {"data": 5}, {"data": [5]}, {"data": [{"paragraphs": 5}]},
+_SHAPES: list[Any] = [None, 5, "x", [], {},
+           [[]], [{}], [None], {"data": 5}, {"data": [5]}, {"data": [{"paragraphs": 5}]},
            {"data": [{"paragraphs": [5, {"context": "c", "qas": [5]}, {"context": "c", "qas": [{"answers": 5}]}]}]},
            {"question": [[5]], "function": [5]}, {"question": [[{"role": "user", "content": "a"}]], "function": [{}]},
            {"messages": 5}, {"messages": [5]}, {"request": {"messages": [{"role": 5}]}, "response": {"choices": [5]}},
