@@ -7,17 +7,13 @@ printed with it.
 
 from __future__ import annotations
 
-import math
-import struct
 from collections.abc import Mapping
-from pathlib import Path
 
 from rich.console import Console
 from rich.table import Table
 
 from qeval import units
-from qeval.errors import UsageError
-from qeval.jsonl import loads
+from qeval.models.headers import tensor_headers
 from qeval.models.locate import resolve
 from qeval.models.resolved import ResolvedModel
 from qeval.runner.plan import Plan, PlannedVariant
@@ -30,8 +26,6 @@ _ANSWER_SHARE = 0.6
 _FLOPS_PER_S = {"cpu": 2.5e10, "cuda": 5e13, "mps": 2e12}
 """Useful work of one CPU core, of a data-centre GPU, of a laptop GPU, in small batches."""
 _LOAD_S = 15.0
-_LONGEST_HEADER = 100_000_000
-"""Of a safetensors file, in bytes: the limit of the format's own reader."""
 _EARLY = " A candidate may end early."
 
 
@@ -111,18 +105,7 @@ def _estimate_variant(variant: PlannedVariant, parameters: int | None, tokens_by
 
 def count_parameters(model: ResolvedModel) -> int | None:
     """Count weights from the headers of safetensors files, without reading the weights; None where unknown."""
-    files = sorted(model.path.glob("*.safetensors"))
-    return sum(_elements(path) for path in files) or None
-
-
-def _elements(path: Path) -> int:
-    try:
-        with path.open("rb") as file:
-            (length,) = struct.unpack("<Q", file.read(8))
-            header = loads(file.read(min(length, _LONGEST_HEADER)).decode())
-        return sum(math.prod(tensor["shape"]) for name, tensor in header.items() if name != "__metadata__")
-    except (struct.error, ValueError, TypeError, LookupError, AttributeError) as error:
-        raise UsageError(f"{path}: not a safetensors file ({error}). Fetch or save the model again.") from error
+    return sum(header.elements for header in tensor_headers(model.path).values()) or None
 
 
 def print_estimate(plan: Plan, estimate: Estimate, console: Console) -> None:
