@@ -24,6 +24,8 @@ GRADER_ERROR = "grader_error"
 LONGEST_HERE = 5_000
 """Longest answer that is graded in this process, in characters. Work that grows with the square of it stays within a
 second."""
+MOST_HERE = 200
+"""Most values that a grader graded with here may list: each may be held against the whole answer."""
 
 
 class NoGrade(NamedTuple):
@@ -35,14 +37,15 @@ class NoGrade(NamedTuple):
 
 def answer_bounded(outcome: Outcome) -> Answer | NoGrade:
     """Return what graders see of an answered outcome, or why it could not be read."""
-    return _bounded(len(outcome.text), answer_of, outcome)
+    return _bounded(len(outcome.text) <= LONGEST_HERE, answer_of, outcome)
 
 
 def grade_bounded(kind: str, options: Strict, answer: Answer | NoGrade, question: Question) -> tuple[Grade, ...]:
     """Return what one grader says of an answer; all its metrics ungraded where it comes to no end, or fails."""
     if isinstance(answer, NoGrade):
         return _none(kind, options, answer)
-    graded = _bounded(_length(answer), _grade, kind, options, answer, question)
+    small = _length(answer) <= LONGEST_HERE and _listed(options) <= MOST_HERE
+    graded = _bounded(small, _grade, kind, options, answer, question)
     return _none(kind, options, graded) if isinstance(graded, NoGrade) else graded
 
 
@@ -50,9 +53,9 @@ def _grade(kind: str, options: Strict, answer: Answer, question: Question) -> tu
     return find_grader(kind).grade(options, answer, question)
 
 
-def _bounded(length: int, function: Callable[[*Ts], T], *arguments: *Ts) -> T | NoGrade:
-    """Call a function on an answer of a length: here, or in the worker where that may take long."""
-    if length <= LONGEST_HERE:
+def _bounded(small: bool, function: Callable[[*Ts], T], *arguments: *Ts) -> T | NoGrade:
+    """Call a function on an answer: here where all is small, in the worker where that may take long."""
+    if small:
         try:
             return _guarded(Budget(), function, *arguments)
         except OutOfTimeError:
@@ -88,3 +91,8 @@ def _none(kind: str, options: Strict, why: NoGrade) -> tuple[Grade, ...]:
 def _length(answer: Answer) -> int:
     """Return how long an answer is, in characters."""
     return len(answer.text) + sum(len(str(call.arguments)) for call in answer.tool_calls or ())
+
+
+def _listed(options: Strict) -> int:
+    """Return how many values the longest list of a grader's options has."""
+    return max((len(value) for _, value in options if isinstance(value, tuple | list | dict)), default=0)

@@ -17,7 +17,7 @@ import pytest
 
 import qeval
 from qeval.grading import Answer, Question, check_grader, grade_outcome, grader_kinds
-from qeval.grading._bounded import LONGEST_HERE
+from qeval.grading._bounded import LONGEST_HERE, MOST_HERE
 from qeval.grading._budget import Budget, OutOfStepsError, OutOfTimeError, limited_to
 from qeval.grading._json import read_strict
 from qeval.grading._patterns import compile_pattern
@@ -106,6 +106,17 @@ def test_a_long_answer_is_graded_apart_and_alike(monkeypatch: pytest.MonkeyPatch
         here = find_grader(kind).grade(options, Answer(text), Question("en"))
         assert grade_answer(kind, options, Answer(text), Question("en")) == here
     assert run.call_count == len(grader_kinds()) - 1
+
+
+def test_a_grader_with_many_values_is_run_apart(monkeypatch: pytest.MonkeyPatch):
+    monkeypatch.setattr(WORKER, "limit_s", 60.0)
+    run = Mock(wraps=WORKER.run)
+    monkeypatch.setattr(WORKER, "run", run)
+    values = [f"v{number}" for number in range(MOST_HERE + 1)]
+    assert _grades({"kind": "contains", "values": values[1:], "all": False}, "v7")[0].status == "pass"
+    assert run.call_count == 0
+    assert _grades({"kind": "contains", "values": values, "all": False}, "v7")[0].status == "pass"
+    assert run.call_count == 1
 
 
 @pytest.mark.parametrize(
