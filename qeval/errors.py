@@ -15,7 +15,8 @@ Every message says what is wrong, where, what is allowed and what to do.
 from __future__ import annotations
 
 import difflib
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
 from enum import IntEnum
 
 
@@ -66,6 +67,23 @@ class VariantFailed(QevalError):
     """A variant cannot be loaded, or did not prove that it is what it says."""
 
     exit_code = ExitCode.INCOMPLETE
+
+
+@contextmanager
+def told_as_usage(where: str) -> Iterator[None]:
+    """Turn whatever a library raises on what a person wrote into an error that names the place.
+
+    Errors meant for people, and those of the system such as a full disk, pass unchanged.
+
+    Raises:
+        UsageError: anything else was raised.
+    """
+    try:
+        yield
+    except (QevalError, OSError):
+        raise
+    except Exception as error:
+        raise UsageError(f"{where}: it cannot be read or checked ({type(error).__name__}: {error}).") from error
 
 
 def is_out_of_memory(error: BaseException) -> bool:

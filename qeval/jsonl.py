@@ -10,9 +10,11 @@ from __future__ import annotations
 
 import codecs
 import json
+import math
 import os
 import re
 from collections.abc import Callable, Iterable, Iterator
+from itertools import accumulate
 from pathlib import Path
 from typing import Any, NamedTuple, NoReturn, TypeVar
 
@@ -20,6 +22,12 @@ from qeval.errors import UsageError
 
 T = TypeVar("T")
 
+MOST_DEPTH = 200
+"""Deepest nesting that is read from a file. Real schemas have up to 20 levels; what comes after the parser recurses."""
+_LONGEST_INTEGER = 4_000
+_STRING = re.compile(r"\"(?:[^\"\\]|\\.)*+(?:\"|\Z)", re.DOTALL)
+_NO_BRACKET = re.compile(r"[^{}\[\]]+")
+_STEP = {"[": 1, "{": 1, "]": -1, "}": -1}
 _SURROGATE = re.compile("[\ud800-\udfff]")
 
 
@@ -74,19 +82,56 @@ def _refuse_duplicates(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
     return seen
 
 
-def loads(text: str) -> Any:  # noqa: ANN401 - JSON has no narrower type
-    """Parse one strict JSON value: no NaN, no infinity, no key twice.
+def _finite(digits: str) -> float:
+    number = float(digits)
+    if math.isinf(number):
+        raise ValueError(f"the number {digits[:40]} is too large")
+    return number
+
+
+def _bounded_integer(digits: str) -> int:
+    if len(digits) > _LONGEST_INTEGER:
+        raise ValueError(f"a number has {len(digits):,} digits; at most {_LONGEST_INTEGER:,} are read")
+    return int(digits)
+
+
+def loads(text: str, *, lenient: bool = False) -> Any:  # noqa: ANN401 - JSON has no narrower type
+    """Parse one JSON value of a file or a reply, bounded in depth and in the length of its numbers.
+
+    Args:
+        text: the JSON.
+        lenient: whether NaN, infinity and a key given twice are read as Python reads them, as published files of models
+            hold them.
 
     Raises:
-        ValueError: the text is not strict JSON.
+        ValueError: the text is not strict JSON, is nested deeper than `MOST_DEPTH`, or holds a number too large.
 
     >>> loads('{"a": 1}')
     {'a': 1}
     """
-    try:
-        return json.loads(text, parse_constant=_refuse_constant, object_pairs_hook=_refuse_duplicates)
-    except RecursionError as error:
-        raise ValueError("nested too deeply") from error
+    if is_deeper(text, MOST_DEPTH):
+        raise ValueError(f"nested deeper than {MOST_DEPTH} levels")
+    if lenient:
+        return json.loads(text, parse_int=_bounded_integer)
+    return json.loads(
+        text,
+        parse_int=_bounded_integer,
+        parse_float=_finite,
+        parse_constant=_refuse_constant,
+        object_pairs_hook=_refuse_duplicates,
+    )
+
+
+def is_deeper(text: str, most: int) -> bool:
+    """Return whether brackets are nested deeper in a JSON text than allowed, without parsing it.
+
+    >>> is_deeper('[[1], "[[["]', 2), is_deeper("[[[", 2)
+    (False, True)
+    """
+    if text.count("[") + text.count("{") <= most:
+        return False
+    brackets = _NO_BRACKET.sub("", _STRING.sub("", text))
+    return max(accumulate(_STEP[bracket] for bracket in brackets), default=0) > most
 
 
 def read_lines(path: Path) -> list[Line]:

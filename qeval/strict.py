@@ -9,11 +9,10 @@ from pathlib import Path
 from types import UnionType
 from typing import Any, TypeVar, Union, get_args, get_origin
 
-import yaml
 from pydantic import BaseModel, ConfigDict, ValidationError
 
+from qeval.bounded_yaml import read_yaml
 from qeval.errors import UsageError, did_you_mean
-from qeval.jsonl import read_text
 
 T = TypeVar("T", bound="Strict")
 
@@ -90,36 +89,6 @@ def _models_in(annotation: Any) -> list[type[BaseModel]]:  # noqa: ANN401 - any 
     if get_origin(annotation) in {Union, UnionType, tuple, list, dict} or get_args(annotation):
         return [model for part in get_args(annotation) for model in _models_in(part)]
     return []
-
-
-def read_yaml(path: Path) -> Any:  # noqa: ANN401 - YAML has no narrower type
-    """Read one YAML document without evaluating anything.
-
-    Raises:
-        UsageError: unreadable file or YAML fault, with line and column.
-    """
-    try:
-        return yaml.load(read_text(path), Loader=_NoDuplicates)
-    except yaml.MarkedYAMLError as error:
-        mark = error.problem_mark
-        place = f", line {mark.line + 1}, column {mark.column + 1}" if mark else ""
-        raise UsageError(f"{path}{place}: not YAML ({error.problem}).") from error
-    except RecursionError as error:
-        raise UsageError(f"{path}: nested too deeply.") from error
-    except yaml.YAMLError as error:
-        raise UsageError(f"{path}: not YAML ({error}).") from error
-
-
-class _NoDuplicates(yaml.SafeLoader):
-    """SafeLoader that refuses a key given twice, where YAML's own loader silently keeps the last."""
-
-    def construct_mapping(self, node: Any, deep: bool = False) -> dict[Any, Any]:  # noqa: ANN401 - yaml.Node
-        keys = [self.construct_object(key, deep=True) for key, _ in node.value]
-        for position, key in enumerate(keys):
-            if isinstance(key, str) and key in keys[:position]:
-                mark = node.value[position][0].start_mark
-                raise yaml.MarkedYAMLError(problem=f"the key '{key}' is given twice", problem_mark=mark)
-        return super().construct_mapping(node, deep=deep)
 
 
 def load_yaml(kind: type[T], path: Path) -> T:

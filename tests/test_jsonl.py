@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import json
+import math
+from contextlib import suppress
 from pathlib import Path
 
 import pytest
@@ -57,15 +59,58 @@ def test_a_file_is_read_as_its_writer_meant_it(raw: bytes, expected: list[object
         (b"{}\n" * 6 + b"{oops}\n", "line 7"),
         (b'{"a": NaN}', "NaN is not JSON"),
         (b'{"a": 1, "a": 2}', "'a' stands twice"),
-        (b"[" * 100_000, "line 1"),
+        (b"[" * 100_000, "line 1: not JSON .nested deeper than 200 levels"),
+        (b'{"a":' * 100_000 + b"1" + b"}" * 100_000, "nested deeper than 200 levels"),
+        (b"[" * 201 + b"]" * 201, "nested deeper than 200 levels"),
+        (b'{"a": 1e400}', "the number 1e400 is too large"),
+        (b'{"a": -1e999999999}', "the number -1e999999999 is too large"),
+        (b"9" * 5_000, "a number has 5,000 digits; at most 4,000 are read"),
     ],
-    ids=["UTF-16", "not UTF-8", "line number", "NaN", "key twice", "too deep"],
+    ids=[
+        "UTF-16",
+        "not UTF-8",
+        "line number",
+        "NaN",
+        "key twice",
+        "too deep",
+        "objects too deep",
+        "a level too deep",
+        "a number too large",
+        "far too large",
+        "too many digits",
+    ],
 )
 def test_a_file_that_cannot_be_meant_says_where_and_why(raw: bytes, said: str, tmp_path: Path) -> None:
     path = tmp_path / "suite.jsonl"
     path.write_bytes(raw)
     with pytest.raises(UsageError, match=said):
         read_lines(path)
+
+
+@pytest.mark.parametrize(
+    "text", ["[" * 200 + "]" * 200, '"' + "[" * 1_000 + '"', '"\\"' + "[" * 1_000 + '"', "9" * 4_000]
+)
+def test_what_is_within_the_bounds_is_read(text: str) -> None:
+    assert dumps(loads(text)) == text
+
+
+@pytest.mark.parametrize("lenient", [False, True])
+@given(
+    text=st.lists(
+        st.sampled_from(['{"a":', "[", "]", "}", '"', "\\", ",", "1e999", "-", "NaN", "9" * 4_001, "\ud83d"]),
+        max_size=20,
+    )
+)
+def test_any_text_is_json_or_a_value_error(text: list[str], lenient: bool) -> None:
+    with suppress(ValueError):
+        loads("".join(text), lenient=lenient)
+
+
+def test_published_files_of_models_may_hold_what_is_not_strict() -> None:
+    value = loads('{"a": NaN, "b": -Infinity, "c": 1, "c": 1e999}', lenient=True)
+    assert (value["b"], value["c"]) == (-math.inf, math.inf)
+    with pytest.raises(ValueError, match="nested deeper"):
+        loads("[" * 201 + "]" * 201, lenient=True)
 
 
 def test_a_missing_file_is_named(tmp_path: Path) -> None:

@@ -11,10 +11,11 @@ import ast
 import json
 from collections import Counter
 from decimal import Decimal, InvalidOperation
-from itertools import accumulate
 from typing import Any, Literal, NamedTuple, NoReturn
 
 import regex
+
+from qeval.jsonl import is_deeper
 
 MOST_DEPTH = 100
 """Deepest nesting that is read. No product's schema comes near; Python's own limits lie above."""
@@ -35,9 +36,6 @@ _MAYBE_LABELS = frozenset({"", "text", "txt", "plaintext", "plain", "output"})
 _OPENING = regex.compile(
     r"\{(?=\s*(?:[\"'“”}]|[A-Za-z_]\w*\s*:|\Z))|\[(?=\s*(?:[\"'{\[\]\d-]|(?:true|false|null|True|False|None)\b|\Z))"
 )
-_STRING = regex.compile(r"\"(?:[^\"\\]|\\.)*+(?:\"|\Z)", regex.DOTALL)
-_NO_BRACKET = regex.compile(r"[^{}\[\]]+")
-_DEPTH = {"[": 1, "{": 1, "]": -1, "}": -1}
 _BLANK = regex.compile(r"\s*+")
 _TOKEN = regex.compile(r"\"(?:[^\"\\]|\\.)*+(?:\"|\Z)|'(?:[^'\\\n]|\\.)*+'|[{}\[\]]", regex.DOTALL)
 
@@ -81,7 +79,7 @@ def read_strict(text: str) -> Any:  # noqa: ANN401 - JSON has no narrower type
     Raises:
         JsonError: `not_strict`, `duplicate_key`, `too_deep` or `too_large`.
     """
-    if _too_deep(text):
+    if is_deeper(text, MOST_DEPTH):
         raise JsonError("too_deep", f"nested deeper than {MOST_DEPTH} levels")
     try:
         return _DECODER.decode(text)
@@ -99,7 +97,7 @@ def read_lenient(text: str) -> Any:  # noqa: ANN401 - JSON has no narrower type
     Raises:
         ValueError: not readable that way either.
     """
-    if len(text) > LONGEST_LITERAL or _too_deep(text):
+    if len(text) > LONGEST_LITERAL or is_deeper(text, MOST_DEPTH):
         raise ValueError("too long or too deep for the lenient reader")
     try:
         return _LENIENT.decode(text)
@@ -164,13 +162,6 @@ def _join_surrogates(text: str) -> str:
 
 def _paired(text: str) -> bool:
     return regex.fullmatch("(?:[^\ud800-\udfff]|[\ud800-\udbff][\udc00-\udfff])*", text) is not None
-
-
-def _too_deep(text: str) -> bool:
-    if text.count("[") + text.count("{") <= MOST_DEPTH:
-        return False
-    brackets = _NO_BRACKET.sub("", _STRING.sub("", text))
-    return max(accumulate(_DEPTH[bracket] for bracket in brackets), default=0) > MOST_DEPTH
 
 
 def _object(pairs: list[tuple[str, Any]]) -> dict[str, Any]:

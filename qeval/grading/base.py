@@ -41,7 +41,11 @@ class Answer(NamedTuple):
 
 
 class Grader(Protocol):
-    """The shape of a grader module."""
+    """The shape of a grader module.
+
+    One whose metrics are not its own name alone, or may not be required, has `metrics(options)` as well: a mapping from
+    the name of each metric to whether it is required.
+    """
 
     Options: type[Strict]
 
@@ -94,8 +98,21 @@ def answer_of(outcome: Outcome) -> Answer:
     return Answer(plain, outcome.tool_calls, outcome.finish, failure, said.thought)
 
 
+def grade_answer(kind: str, options: Strict, answer: Answer, question: Question) -> tuple[Grade, ...]:
+    """Return what one grader says of an answer, within its budget.
+
+    Whatever the answer is, this never raises: one that cannot be graded is ungraded, as `grading_timeout` or
+    `grader_error`, with the reason.
+    """
+    from qeval.grading._bounded import grade_bounded
+
+    return grade_bounded(kind, options, answer, question)
+
+
 def grade_outcome(outcome: Outcome, graders: Sequence[Mapping[str, Any]], question: Question) -> Outcome:
-    """Return the outcome with its grades; no answer gives one ungraded grade a grader."""
+    """Return the outcome with its grades, as `grade_answer` gives them; no answer gives one ungraded grade a grader."""
+    from qeval.grading._bounded import NoGrade, answer_bounded, grade_bounded
+
     if not outcome.answered:
         # A grader's metrics are not known without an answer, so the kind stands for them.
         grades = tuple(
@@ -103,9 +120,10 @@ def grade_outcome(outcome: Outcome, graders: Sequence[Mapping[str, Any]], questi
             for spec in graders
         )
         return outcome.model_copy(update={"grades": grades})
-    answer = answer_of(outcome)
+    answer = answer_bounded(outcome)
+    read = {} if isinstance(answer, NoGrade) else {"failure": answer.failure, "thought": answer.thought}
     graded: list[Grade] = []
     for spec in graders:
         kind, options = check_grader(spec, f"case {outcome.case}")
-        graded.extend(find_grader(kind).grade(options, answer, question))
-    return outcome.model_copy(update={"grades": tuple(graded), "failure": answer.failure, "thought": answer.thought})
+        graded.extend(grade_bounded(kind, options, answer, question))
+    return outcome.model_copy(update={"grades": tuple(graded), **read})

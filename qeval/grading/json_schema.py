@@ -7,11 +7,13 @@ from typing import Any, NamedTuple, Self
 
 from pydantic import Field, model_validator
 
+from qeval.grading._budget import Budget, OverBudgetError, limited_to
 from qeval.grading._compare import as_json, equal_json
-from qeval.grading._grades import failed, no_text, passed, ungraded
+from qeval.grading._grades import failed, no_text, passed
 from qeval.grading._json import Found, Piece, find_json, read_lenient
 from qeval.grading._loops import loops
-from qeval.grading._schema import BadSchemaError, canonical, check_schema, draft_of, violations
+from qeval.grading._schema import BadSchemaError, check_schema, draft_of, unknown_formats, violations
+from qeval.grading._schema.values import canonical
 from qeval.grading.base import Answer, Question
 from qeval.grading.choices import accepted
 from qeval.jsonl import dumps
@@ -46,11 +48,15 @@ class _Reading(NamedTuple):
     reason: str
 
 
+def metrics(options: Options) -> dict[str, bool]:
+    """Return the metrics, and whether each is required."""
+    return {"schema_valid": True, "strict_json": options.strict, **({"fields": True} if options.expect else {})}
+
+
 def grade(options: Options, answer: Answer, question: Question) -> tuple[Grade, ...]:
     """Grade validity, strictness and field values apart."""
-    metrics = ["schema_valid", "strict_json", *(["fields"] if options.expect else [])]
-    required = {"schema_valid": True, "strict_json": options.strict, "fields": True}
-    empty = [no_text(metric, answer) for metric in metrics]
+    required = metrics(options)
+    empty = [no_text(metric, answer) for metric in required]
     if any(empty):
         return tuple(
             grade.model_copy(
@@ -105,9 +111,13 @@ def _repair(text: str, schema: Any) -> str:  # noqa: ANN401 - a schema may be a 
     """Say what a lenient reader would have made of the text; it changes no grade."""
     try:
         value = read_lenient(text)
-        wrong = violations(dumps(schema), value, most=1)
-    except (ValueError, RecursionError, TimeoutError):
+        # With a budget of its own: what is only told must not cost the grade.
+        with limited_to(Budget()):
+            wrong = violations(dumps(schema), value, most=1)
+    except ValueError:
         return "; a lenient reader cannot read it either"
+    except OverBudgetError:
+        return ""
     return "; read leniently it " + ("would break the schema too" if wrong else "would follow the schema")
 
 
@@ -125,14 +135,11 @@ def _valid(options: Options, reading: _Reading) -> Grade:
     draft = draft_of(options.schema_)
     named = isinstance(options.schema_, Mapping) and "$schema" in options.schema_
     by = f"draft {draft}" + ("" if named else " (the default)")
-    try:
-        wrong = violations(dumps(options.schema_), reading.piece.value)
-    except RecursionError:
-        return failed(metric, "too_deep", "the value is nested too deeply to be checked")
-    except TimeoutError:
-        return ungraded(metric, "grader_timeout", "a pattern of the schema took too long on this answer")
+    wrong = violations(dumps(options.schema_), reading.piece.value)
     if not wrong:
-        return passed(metric, f"{reading.piece.extraction}, {by}")
+        unread = unknown_formats(options.schema_)
+        unchecked = f"; not checked: format {', '.join(map(repr, unread))}" if unread else ""
+        return passed(metric, f"{reading.piece.extraction}, {by}{unchecked}")
     reason = "; ".join(f"at {fault.path}: {fault.message}" for fault in wrong)
     return failed(metric, "schema_violation", f"{reason} ({by})")
 

@@ -38,6 +38,11 @@ class Options(Strict):
         return value
 
 
+def metrics(options: Options) -> dict[str, bool]:
+    """Return the metric, and whether it is required."""
+    return {METRIC: options.required}
+
+
 def grade(options: Options, answer: Answer, question: Question) -> tuple[Grade, ...]:
     """Fail an answer without text or calls; leave any other to the judge."""
     empty = None if answer.tool_calls else no_text(METRIC, answer)

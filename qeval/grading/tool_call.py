@@ -206,7 +206,7 @@ def _type_holds(schema: Mapping[str, Any], tool: Tool, value: Any) -> bool | Non
     whole = {key: item for key, item in tool.parameters.items() if key in {"$defs", "definitions", "$schema"}}
     try:
         found = violations(_typed(dumps({**whole, **schema})), value)
-    except (RecursionError, TimeoutError, ValueError):
+    except ValueError:
         return None
     return not found
 

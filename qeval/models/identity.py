@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 import hashlib
-import json
 from pathlib import Path
 from typing import Any
 
 from qeval.errors import UsageError
 from qeval.evidence import ModelInfo
-from qeval.jsonl import dumps, read_text
+from qeval.jsonl import dumps, loads, read_text
 from qeval.models.resolved import ResolvedModel
 
 PICKLE_SUFFIXES = (".bin", ".pt", ".pth", ".ckpt")
@@ -83,13 +82,13 @@ def template_hash(template: object) -> str:
 def read_json(path: Path) -> dict[str, Any]:
     """Read a model's JSON file.
 
-    Python's own reader, not the strict one: published models carry NaN and repeated keys.
+    Leniently, since published models carry NaN and repeated keys.
 
     Raises:
         UsageError: unreadable, or not a JSON object.
     """
     try:
-        value = json.loads(read_text(path))
+        value = loads(read_text(path), lenient=True)
     except ValueError as error:
         raise UsageError(f"{path}: not JSON ({error}). Fetch or save the model again.") from error
     if not isinstance(value, dict):

@@ -59,7 +59,9 @@ def answer_batch(engine: Engine, batch: Batch, beside: Beside, say: Callable[[Sa
     beside.replay.on_answered(generations, parts)
     beside.scoring.on_answered(generations)
     rows = zip(batch.prompts, generations, strict=True)
-    graded = [_outcome(prompt, generation, batch) for prompt, generation in rows]
+    with beside.apart.work():
+        # Grading may take seconds on an answer that was made to take them, which say nothing of the variant.
+        graded = [_outcome(prompt, generation, batch) for prompt, generation in rows]
     return BatchAnswers(graded, parts)
 
 

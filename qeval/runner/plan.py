@@ -64,9 +64,9 @@ class PlanFile(Strict):
     ends on proven harm alone."""
     threads: int | None = Field(default=None, ge=1, le=4096)
     """CPU threads of the variant's process. Default: the cores this process may use."""
-    time_limit_s: float | None = Field(default=None, gt=0)
+    time_limit_s: float | None = Field(default=None, gt=0, le=10_000_000)
     """A variant that takes longer is ended and counts as missing."""
-    seed: int = 0
+    seed: int = Field(default=0, ge=-(2**63), lt=2**63)
     temperature: float = Field(default=0, ge=0, le=10)
     """0: greedy; above it every token is drawn by its probability, with nothing cut off."""
     samples: int = Field(default=1, ge=1, le=1000)

@@ -5,14 +5,13 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any
 
-import yaml
-
-from qeval.jsonl import read_text
-
-# libyaml's loader is ten times faster and reads the same; it is missing only where PyYAML was built without it.
-_LOADER = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
+from qeval.bounded_yaml import read_yaml
 
 
 def read_bank(path: Path) -> Any:  # noqa: ANN401 - YAML has no narrower type
-    """Read a word bank that ships with a suite."""
-    return yaml.load(read_text(path), Loader=_LOADER)
+    """Read a word bank that ships with a suite; what values are said as may be looked up by the value.
+
+    Raises:
+        UsageError: unreadable, or not YAML.
+    """
+    return read_yaml(path, text_keys=False)

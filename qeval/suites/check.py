@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, NamedTuple
 
-from qeval.errors import UsageError
+from qeval.errors import UsageError, told_as_usage
 from qeval.grading import check_grader
 from qeval.grading.schemas import BadSchemaError, check_schema
 from qeval.jsonl import dumps
@@ -54,7 +54,8 @@ def check_cases(raw: Sequence[RawCase], source: str, max_new_tokens: int | None)
     lines: dict[str, str] = {}
     for item in raw:
         try:
-            case = _check_case(item, max_new_tokens, seen_schemas)
+            with told_as_usage(item.where):
+                case = _check_case(item, max_new_tokens, seen_schemas)
         except UsageError as error:
             faults.append(str(error))
             continue

@@ -5,10 +5,11 @@ from __future__ import annotations
 import hashlib
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from itertools import count
 from typing import Any, NamedTuple
 
 from qeval.chat import ToolCall
-from qeval.errors import UsageError
+from qeval.errors import UsageError, told_as_usage
 from qeval.jsonl import dumps
 from qeval.outcome import Outcome
 from qeval.strict import validate
@@ -98,11 +99,12 @@ def gather(kind: str, wanted: Wanted, choice: Choice, watch: Watch) -> Imported:
     check_wanted(kind, wanted)
     importer = find_importer(kind)
     rules = load_rules(wanted.masks) if "masks" in importer.TAKES else ()
-    reading = importer.read(wanted)
+    with told_as_usage(without_login(wanted.source)):
+        reading = importer.read(wanted)
     header = _header(choice.name, reading)
     sorter = _Sorter(kind, rules)
     n_rows = 0
-    for row in watch(reading.rows, reading.total):
+    for row in watch(_rows(reading.rows, without_login(wanted.source)), reading.total):
         n_rows += 1
         sorter.take(row)
     if not sorter.kept:
@@ -128,6 +130,20 @@ def gather(kind: str, wanted: Wanted, choice: Choice, watch: Watch) -> Imported:
         licence=reading.licence,
         notes=reading.notes,
     )
+
+
+def _rows(rows: Iterator[RawCase | Dropped], source: str) -> Iterator[RawCase | Dropped]:
+    """Yield the rows of a source.
+
+    Raises:
+        UsageError: the source cannot be read on, whatever its reader raised; says after which row.
+    """
+    for number in count():
+        with told_as_usage(f"{source}, after row {number}"):
+            row = next(rows, None)
+        if row is None:
+            return
+        yield row
 
 
 def by_reason(dropped: Sequence[Dropped]) -> list[tuple[str, int, Dropped]]:
@@ -175,9 +191,10 @@ class _Sorter:
             self.dropped.append(row)
             return
         try:
-            self._keep(row)
-        except RecursionError:
-            self.dropped.append(Dropped(row.where, "it is nested too deeply"))
+            with told_as_usage(row.where):
+                self._keep(row)
+        except UsageError as error:
+            self.dropped.append(Dropped(row.where, "it cannot be read", str(error)))
 
     def _keep(self, row: RawCase) -> None:
         raw, masked, answered = dict(row.value) if isinstance(row.value, Mapping) else {}, Counter[str](), row.answered

@@ -23,7 +23,7 @@ from pathlib import Path
 from typing import Any, Literal, NamedTuple
 
 from qeval.errors import UsageError, unknown_name
-from qeval.jsonl import dumps, read_lines
+from qeval.jsonl import MOST_DEPTH, dumps, is_deeper, read_lines
 from qeval.strict import load_yaml
 from qeval.suites.case import Case, Size, Suite, SuiteHeader
 from qeval.suites.check import RawCase, check_cases
@@ -193,7 +193,8 @@ def _generated(folder: Path, header: SuiteHeader, size: Size) -> list[RawCase]:
         raise UsageError(f"{path}: generate() must return a list of cases, not {type(cases).__name__}.")
     for index, case in enumerate(cases, start=1):
         try:
-            dumps(case)
+            if is_deeper(dumps(case), MOST_DEPTH):
+                raise UsageError(f"{path}, generated case {index}: nested deeper than {MOST_DEPTH} levels.")
         except (TypeError, ValueError, RecursionError) as error:
             raise UsageError(f"{path}, generated case {index}: not JSON ({error}).") from error
     return [RawCase(f"{path}, generated case {index}", case) for index, case in enumerate(cases, start=1)]

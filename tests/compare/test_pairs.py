@@ -64,10 +64,10 @@ def test_a_failed_answer_stays_in_the_pairs_as_a_fail():
 
 
 def test_an_answer_that_a_grader_could_not_judge_is_not_scored():
-    slow = Grade(metric="regex", status="ungraded", fault="grader_timeout")
+    slow = Grade(metric="regex", status="ungraded", fault="grading_timeout")
     outcome = make_outcome("s", "c0000", True, grades=(slow,))
     counts = count(pass_rows(make_record("a", {"s": [True]}), make_record("b", {"s": [True]}, outcomes=[outcome])))
-    assert (counts.n, counts.unanswered) == (0, {"grader_timeout": 1})
+    assert (counts.n, counts.unanswered) == (0, {"grading_timeout": 1})
 
 
 def test_wrong_answers_that_became_other_wrong_answers_are_counted():

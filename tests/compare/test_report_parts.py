@@ -178,12 +178,15 @@ def test_the_reports_are_equal_for_equal_inputs(report):
 
 
 def test_another_metric_that_was_not_graded_in_one_arm_is_counted():
-    valid, slow = Grade(metric="valid", status="pass"), Grade(metric="valid", status="ungraded", fault="grader_timeout")
+    valid, slow = (
+        Grade(metric="valid", status="pass"),
+        Grade(metric="valid", status="ungraded", fault="grading_timeout"),
+    )
     base = make_record("a", {"s": [True]}, outcomes=[make_outcome("s", "c0000", True, grades=(valid,))])
     cand = make_record("b", {"s": [True]}, outcomes=[make_outcome("s", "c0000", True, grades=(slow,))])
     made = build_report(base, [cand], Policy(), created_at="t").candidates[0]
     assert [verdict.metric for verdict in made.verdicts] == ["pass", "pass"]
-    assert made.verdicts[0].unanswered == {"grader_timeout": 1}
+    assert made.verdicts[0].unanswered == {"grading_timeout": 1}
 
 
 def test_how_a_variant_computes_here_is_said_among_the_warnings():

@@ -18,19 +18,8 @@ from qeval.grading._text import answer_form, fold
 from qeval.grading.base import find_grader
 from qeval.jsonl import dumps
 from qeval.marks import split_said
+from tests.grading.case_files import example_graders, plain_graders
 
-_GRADERS: list[dict[str, Any]] = [
-    {"kind": "exact", "value": "x"},
-    {"kind": "contains", "value": "5"},
-    {"kind": "not_contains", "value": "5"},
-    {"kind": "number", "value": 3, "tolerance": 0.1},
-    {"kind": "regex", "pattern": "[a-z]+1"},
-    {"kind": "json_schema", "schema": {"type": "object", "uniqueItems": True}, "expect": {"a": 1}},
-    {"kind": "tool_call", "calls": [{"name": "f", "arguments": {"a": 1}}]},
-    {"kind": "refusal", "expect": "refuse"},
-    {"kind": "language", "lang": "de"},
-    {"kind": "judge", "rubric": "names a city"},
-]
 _TOOLS = (Tool(name="f", parameters={"type": "object", "properties": {"a": {"type": "integer"}}}),)
 _FRAGMENTS = st.sampled_from(
     ["{", "}", "[", "]", '"', "'", ":", ",", "```", "```json\n", "\n", "<think>", "</think>", "<tool_call>", "f(", "a=",
@@ -47,8 +36,8 @@ _VALUES = st.recursive(
 )
 
 
-@pytest.mark.parametrize("spec", _GRADERS, ids=lambda spec: spec["kind"])
-@settings(max_examples=25)
+@pytest.mark.parametrize("spec", [*plain_graders(), *example_graders()], ids=dumps)
+@settings(max_examples=20)
 @given(text=_HOSTILE)
 def test_no_text_crashes_a_grader(spec: dict[str, Any], text: str):
     kind, options = check_grader(spec, "x")

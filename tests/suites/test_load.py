@@ -197,5 +197,5 @@ def test_a_case_too_deep_for_its_digest_is_refused_at_load(tmp_path: Path) -> No
         schema = {"x": schema}
     case = {"id": "deep", "prompt": "a", "graders": [{"kind": "exact", "value": "a"}], "response_schema": schema}
     (tmp_path / "s.jsonl").write_text(json.dumps(case))
-    with pytest.raises(UsageError, match="case 'deep': nested too deeply"):
+    with pytest.raises(UsageError, match="line 1: not JSON \\(nested deeper than 200 levels"):
         load_suite(tmp_path / "s.jsonl")

@@ -77,6 +77,9 @@ def check_template(text: str, columns: Iterable[str], where: str) -> None:
         _template(text)  # names a filter that does not exist
     except TemplateError as error:
         raise UsageError(f"{where}: not a Jinja2 template ({error.message}).") from error
+    except (SyntaxError, *_FAULTS) as error:
+        # Jinja2 writes Python, whose compiler has limits of its own, such as a hundred brackets.
+        raise UsageError(f"{where}: not a Jinja2 template ({type(error).__name__}: {error}).") from error
     there = sorted(columns)
     unknown = sorted(names - {*there, *_environment().globals})
     if unknown:
@@ -139,6 +142,6 @@ def _run(render: Any) -> Any:  # noqa: ANN401 - any value
         raise RowError("a value that a template needs is null") from error
     except _BytesError as error:
         raise RowError("a value that a template needs is bytes, not text") from error
-    except (TemplateError, *_FAULTS) as error:
+    except (TemplateError, SyntaxError, *_FAULTS) as error:
         raise RowError("a template fails", str(error) or type(error).__name__) from error
     return result

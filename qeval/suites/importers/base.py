@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import importlib
 import pkgutil
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from functools import cache
 from pathlib import Path
 from typing import Any, NamedTuple, Protocol, cast
 
-from qeval.errors import UsageError, unknown_name
+from qeval.errors import QevalError, UsageError, unknown_name
 from qeval.suites import importers
 from qeval.suites.check import RawCase
 
@@ -62,6 +62,26 @@ class Reading(NamedTuple):
     """How many cases to keep, where the person names no number."""
     total: int | None = None
     """Number of rows, where it is known before they are read."""
+
+
+def made_or_dropped(
+    where: str,
+    make: Callable[..., RawCase | Dropped],
+    *arguments: Any,  # noqa: ANN401 - whatever `make` takes
+) -> RawCase | Dropped:
+    """Return what an importer makes of one row; a row that it cannot take is dropped, and the others are read on.
+
+    Args:
+        where: file and line, or the row's id.
+        make: returns the case, or why there is none.
+        arguments: what it is called with.
+    """
+    try:
+        return make(*arguments)
+    except (QevalError, OSError):
+        raise
+    except Exception as error:  # noqa: BLE001 - a row is other people's data, and may have any shape
+        return Dropped(where, "the row has another form than this importer reads", f"{type(error).__name__}: {error}")
 
 
 class Importer(Protocol):

@@ -17,7 +17,7 @@ from qeval.grading._compare import is_choice
 from qeval.suites.check import Answered, RawCase
 from qeval.suites.importers._lines import Found, json_rows
 from qeval.suites.importers._origin import files_of, licence_of
-from qeval.suites.importers.base import Dropped, Reading, Wanted
+from qeval.suites.importers.base import Dropped, Reading, Wanted, made_or_dropped
 
 SOURCE = "a file BFCL_v<n>_<category>.json with the folder possible_answer beside it, or a folder of them"
 TAKES: frozenset[str] = frozenset()
@@ -63,7 +63,7 @@ def _rows(files: Sequence[Path]) -> Iterator[RawCase | Dropped]:
         category = found["category"] if found else path.stem
         answers = _answers(path.parent / _ANSWERS / path.name)
         for row in json_rows(path):
-            yield row if isinstance(row, Dropped) else _case(row, category, answers)
+            yield row if isinstance(row, Dropped) else made_or_dropped(row.where, _case, row, category, answers)
 
 
 def _answers(path: Path) -> dict[str, Any]:

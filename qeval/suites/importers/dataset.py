@@ -10,7 +10,7 @@ from qeval.suites.check import RawCase
 from qeval.suites.importers._mapping import RowMapping, check_columns, map_row, read_mapping
 from qeval.suites.importers._origin import licence_of
 from qeval.suites.importers._tables import SUFFIXES, Table, open_dataset, open_file
-from qeval.suites.importers.base import Dropped, Reading, Wanted
+from qeval.suites.importers.base import Dropped, Reading, Wanted, made_or_dropped
 
 SOURCE = "a .jsonl, .json, .csv, .tsv or .parquet file, a folder of a Hugging Face dataset, or its id on the hub"
 TAKES = frozenset({"lang", "mapping"})
@@ -43,4 +43,8 @@ def read(wanted: Wanted) -> Reading:
 
 def _rows(table: Table, mapping: RowMapping, lang: str | None) -> Iterator[RawCase | Dropped]:
     for row in table.rows:
-        yield row if isinstance(row, Dropped) else map_row(mapping, row.value, row.where, lang)
+        yield (
+            row
+            if isinstance(row, Dropped)
+            else made_or_dropped(row.where, map_row, mapping, row.value, row.where, lang)
+        )

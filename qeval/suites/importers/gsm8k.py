@@ -9,7 +9,7 @@ from qeval.suites.check import RawCase
 from qeval.suites.importers._lines import json_rows
 from qeval.suites.importers._origin import files_of, licence_of
 from qeval.suites.importers._word_problems import MAX_NEW_TOKENS, NOTE, problem
-from qeval.suites.importers.base import Dropped, Reading, Wanted
+from qeval.suites.importers.base import Dropped, Reading, Wanted, made_or_dropped
 
 SOURCE = "a file such as test.jsonl with question and answer, or a folder of them"
 TAKES: frozenset[str] = frozenset()
@@ -39,4 +39,5 @@ def _rows(files: Sequence[Path]) -> Iterator[RawCase | Dropped]:
             elif _BEFORE_GOLD not in answer:
                 yield Dropped(row.where, f"no gold number: the answer has no '{_BEFORE_GOLD}'")
             else:
-                yield problem(row.where, question, answer.rsplit(_BEFORE_GOLD, 1)[1].strip(), "en", {}, answer)
+                gold = answer.rsplit(_BEFORE_GOLD, 1)[1].strip()
+                yield made_or_dropped(row.where, problem, row.where, question, gold, "en", {}, answer)

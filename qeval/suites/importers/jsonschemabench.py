@@ -9,7 +9,7 @@ from typing import Any
 from qeval.jsonl import dumps, loads, read_text
 from qeval.suites.check import RawCase
 from qeval.suites.importers._origin import files_of, licence_of
-from qeval.suites.importers.base import Dropped, Reading, Wanted
+from qeval.suites.importers.base import Dropped, Reading, Wanted, made_or_dropped
 
 SOURCE = "a file with one JSON Schema, or a folder of them"
 TAKES: frozenset[str] = frozenset()
@@ -45,16 +45,17 @@ def _rows(files: Sequence[Path]) -> Iterator[RawCase | Dropped]:
         if not isinstance(schema, dict):
             yield Dropped(where, "the file holds no JSON Schema")
             continue
-        yield RawCase(where, _case(schema, path))
+        yield made_or_dropped(where, _case, where, schema, path)
 
 
-def _case(schema: dict[str, Any], path: Path) -> dict[str, Any]:
+def _case(where: str, schema: dict[str, Any], path: Path) -> RawCase:
     text = dumps(schema, indent=1, sort=False)
     length = next((f"to {bound // 1000}k" for bound in _LENGTHS if len(text) <= bound), "over 16k")
-    return {
+    case = {
         "id": f"{path.parent.name}-{path.stem}",
         "prompt": _PROMPT + text,
         "response_schema": schema,
         "graders": [{"kind": "json_schema", "schema": schema}],
         "tags": {"subset": path.parent.name, "length": length},
     }
+    return RawCase(where, case)

@@ -10,7 +10,7 @@ from qeval.suites.check import RawCase
 from qeval.suites.importers._languages import by_language
 from qeval.suites.importers._origin import files_of, licence_of
 from qeval.suites.importers._word_problems import MAX_NEW_TOKENS, NOTE, problem
-from qeval.suites.importers.base import Dropped, Reading, Wanted
+from qeval.suites.importers.base import Dropped, Reading, Wanted, made_or_dropped
 
 SOURCE = "a file mgsm_<lang>.tsv, or a folder of them"
 TAKES = frozenset({"lang"})
@@ -37,4 +37,4 @@ def _rows(files: Sequence[tuple[str, Path]]) -> Iterator[RawCase | Dropped]:
                 yield Dropped(where, "not two columns, question and number", f"{len(columns)} columns")
                 continue
             rest = {"id": f"{lang}-{number:03d}", "cluster": f"problem-{number:03d}"}
-            yield problem(where, columns[0], columns[1], lang, rest)
+            yield made_or_dropped(where, problem, where, columns[0], columns[1], lang, rest)

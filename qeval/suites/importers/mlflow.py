@@ -13,7 +13,7 @@ from qeval.mlflow_settings import PATIENT, QUIET, settings
 from qeval.suites.check import RawCase
 from qeval.suites.importers._logged import MAX_NEW_TOKENS, NOTES, Logged, case_of, check_fallback
 from qeval.suites.importers._origin import without_login
-from qeval.suites.importers.base import Dropped, Reading, Wanted
+from qeval.suites.importers.base import Dropped, Reading, Wanted, made_or_dropped
 
 SOURCE = "a tracking address: sqlite:///PATH/mlflow.db, or http(s)://HOST:PORT"
 TAKES = frozenset({"grader", "experiment", "masks"})
@@ -109,7 +109,8 @@ def _of_trace(trace: Any, grader: Mapping[str, Any] | None) -> Iterator[RawCase 
     outer = {span.parent_id for span in spans}
     for span in spans:
         if span.span_id not in outer:
-            yield _of_span(span, f"{where}, span {span.name}", grader)
+            place = f"{where}, span {span.name}"
+            yield made_or_dropped(place, _of_span, span, place, grader)
 
 
 def _of_span(span: Any, where: str, grader: Mapping[str, Any] | None) -> RawCase | Dropped:  # noqa: ANN401

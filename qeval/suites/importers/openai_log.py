@@ -12,7 +12,7 @@ from qeval.suites.check import RawCase
 from qeval.suites.importers._lines import Found, json_rows
 from qeval.suites.importers._logged import MAX_NEW_TOKENS, NOTES, Logged, case_of, check_fallback
 from qeval.suites.importers._origin import files_of, licence_of
-from qeval.suites.importers.base import Dropped, Reading, Wanted
+from qeval.suites.importers.base import Dropped, Reading, Wanted, made_or_dropped
 
 SOURCE = "a .jsonl file of chat-completions requests, with or without responses, or a folder of them"
 TAKES = frozenset({"grader", "masks"})
@@ -47,7 +47,7 @@ def _cases(files: Sequence[Path], grader: Mapping[str, Any] | None) -> Iterator[
         if isinstance(row, Dropped):
             yield row
         elif not _is_output(row.value):
-            yield _case(row, apart, grader)
+            yield made_or_dropped(row.where, _case, row, apart, grader)
         elif str(row.value["custom_id"]) not in asked:
             advice = "put the batch's input file into the same folder and give the folder"
             yield Dropped(row.where, "a response without its request", advice)

@@ -14,7 +14,7 @@ from qeval.jsonl import loads, read_text
 from qeval.suites.check import Answered, RawCase
 from qeval.suites.importers._languages import by_language
 from qeval.suites.importers._origin import files_of, licence_of
-from qeval.suites.importers.base import Dropped, Reading, Wanted
+from qeval.suites.importers.base import Dropped, Reading, Wanted, made_or_dropped
 
 SOURCE = "a file xquad.<lang>.json in the form of SQuAD 1.1, or a folder of them"
 TAKES = frozenset({"lang", "grader"})
@@ -61,14 +61,20 @@ def _rows(files: Sequence[tuple[str, Path]], kind: str) -> Iterator[RawCase | Dr
     for lang, path in files:
         for number, paragraph in enumerate(_paragraphs(path), start=1):
             where = f"{path.name}, paragraph {number}"
-            questions = paragraph.get("qas")
-            if not isinstance(paragraph.get("context"), str) or not isinstance(questions, list):
+            context, questions = paragraph.get("context"), _mappings(paragraph.get("qas"))
+            if not isinstance(context, str) or questions is None:
                 yield Dropped(where, "a paragraph without 'context' and 'qas'")
                 continue
             cluster = min((str(question.get("id")) for question in questions), default="")
             for question in questions:
+                place = f"{where}, question {question.get('id')}"
                 rest = {"id": f"{lang}-{question.get('id')}", "cluster": f"paragraph-{cluster}"}
-                yield _case(f"{where}, question {question.get('id')}", paragraph["context"], question, lang, kind, rest)
+                yield made_or_dropped(place, _case, place, context, question, lang, kind, rest)
+
+
+def _mappings(value: object) -> list[Mapping[str, Any]] | None:
+    """Return a list of objects, or None where the value is none."""
+    return value if isinstance(value, list) and all(isinstance(item, Mapping) for item in value) else None
 
 
 def _paragraphs(path: Path) -> Iterator[Mapping[str, Any]]:
@@ -80,7 +86,9 @@ def _paragraphs(path: Path) -> Iterator[Mapping[str, Any]]:
     if not isinstance(articles, list):
         raise UsageError(f"{path}: has no list under 'data', so it is not in the form of SQuAD 1.1. Give {SOURCE}.")
     for article in articles:
-        yield from article.get("paragraphs", ())
+        paragraphs = _mappings(article.get("paragraphs", [])) if isinstance(article, Mapping) else None
+        # What is no article with paragraphs is counted as one paragraph that cannot be read.
+        yield from [{}] if paragraphs is None else paragraphs
 
 
 def _case(  # noqa: PLR0917 - one row's parts

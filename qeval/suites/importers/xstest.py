@@ -11,7 +11,7 @@ from qeval.errors import UsageError
 from qeval.jsonl import read_text
 from qeval.suites.check import RawCase
 from qeval.suites.importers._origin import files_of, licence_of
-from qeval.suites.importers.base import Dropped, Reading, Wanted
+from qeval.suites.importers.base import Dropped, Reading, Wanted, made_or_dropped
 
 SOURCE = "the file xstest_prompts.csv, or its folder"
 TAKES: frozenset[str] = frozenset()
@@ -36,7 +36,8 @@ def _rows(files: Sequence[Path]) -> Iterator[RawCase | Dropped]:
         if missing:
             raise UsageError(f"{path}: no column '{min(missing)}', so it is no file of XSTest prompts. Give {SOURCE}.")
         for row in reader:
-            yield _case(f"{path.name}, id {row['id']}", row)
+            where = f"{path.name}, id {row['id']}"
+            yield made_or_dropped(where, _case, where, row)
 
 
 def _case(where: str, row: dict[str, str]) -> RawCase | Dropped:

@@ -8,6 +8,8 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from qeval.errors import UsageError, told_as_usage
+from qeval.suites.case import Case
 from qeval.suites.lint.expectations import expectation_flaws
 from qeval.suites.lint.finding import Finding as Finding
 from qeval.suites.lint.finding import Flaw
@@ -32,6 +34,15 @@ def _lint_one(placed: PlacedSuite) -> list[Finding]:
     found = [
         Finding(level=flaw.level, suite=placed.suite.name, case=case.id, where=where, text=flaw.text)
         for case, where in zip(placed.suite.cases, placed.places, strict=True)
-        for flaw in (*format_flaws(case, known), *expectation_flaws(case), *limit_flaws(case), *stop_flaws(case))
+        for flaw in _flaws(case, known)
     ]
     return [*found, *equal_prompts(placed), *no_call_alone(placed)]
+
+
+def _flaws(case: Case, known: dict[str, tuple[Flaw, ...]]) -> list[Flaw]:
+    try:
+        with told_as_usage(f"case '{case.id}'"):
+            return [*format_flaws(case, known), *expectation_flaws(case), *limit_flaws(case), *stop_flaws(case)]
+    except UsageError as error:
+        # One case whose options a library cannot take must not hide what is found in the others.
+        return [Flaw("error", str(error))]

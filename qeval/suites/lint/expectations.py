@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterator
 from typing import Any
 
 from qeval.grading import Answer, Question, check_grader
-from qeval.grading.base import find_grader
+from qeval.grading.base import grade_answer
 from qeval.suites.case import Case
 from qeval.suites.lint.calls import call_flaws
 from qeval.suites.lint.fields import field_flaws
@@ -48,7 +48,7 @@ def _only(grader: tuple[str, object]) -> set[str]:
 
 
 def _passes(kind: str, options: Any, text: str, question: Question) -> bool:  # noqa: ANN401 - a grader's own type
-    grades = find_grader(kind).grade(options, Answer(text), question)
+    grades = grade_answer(kind, options, Answer(text), question)
     # What a grader cannot judge is no contradiction.
     return not any(grade.required and grade.status == "fail" for grade in grades)
 

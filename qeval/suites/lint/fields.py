@@ -8,7 +8,7 @@ from typing import Any
 from qeval.grading import Question
 from qeval.grading.choices import accepted, first_accepted
 from qeval.grading.json_schema import Options
-from qeval.grading.schemas import Violation, violations
+from qeval.grading.schemas import OverBudgetError, Violation, violations
 from qeval.jsonl import dumps
 from qeval.suites.lint.finding import Flaw
 
@@ -38,7 +38,7 @@ def _refused(key: str, wanted: Any, schema_text: str) -> str | None:  # noqa: AN
         for value in _alone(steps, first_accepted(choice)):
             try:
                 found = [one for one in violations(schema_text, value, most=_MOST) if _is_about(one, steps)]
-            except (RecursionError, TimeoutError):
+            except OverBudgetError:
                 return None
             if not found:
                 return None

@@ -10,9 +10,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from qeval.bounded_yaml import read_yaml
 from qeval.errors import UsageError
 from qeval.jsonl import dumps
-from qeval.strict import read_yaml
 from qeval.suites.importers._masks import CannotMaskError, Masked, Masks, Rule, load_rules
 
 RULES = load_rules(None)

@@ -312,7 +312,7 @@ def test_a_line_nested_too_deeply_is_dropped_alone(tmp_path):
         {"request": request("Two?", tools=[TOOL]), "response": response("no")},
     )
     found = imported("openai-log", path)
-    assert (len(found.cases), dropped(found)) == (1, {"it is nested too deeply": 1})
+    assert (len(found.cases), dropped(found)) == (1, {"the line is not JSON": 1})
 
 
 _LOGGED = [line.value for line in read_lines(Path(__file__).with_name("logged.jsonl"))]

@@ -6,6 +6,8 @@ from functools import lru_cache
 
 import regex
 
+from qeval.grading._patterns import PatternError, compile_pattern
+
 _SPACE = r"\t\n\v\f\r \u00a0\u1680\u2000-\u200a\u2028\u2029\u202f\u205f\u3000\ufeff"
 _OUTSIDE = {
     "d": "[0-9]", "D": "[^0-9]", "w": "[A-Za-z0-9_]", "W": "[^A-Za-z0-9_]",
@@ -26,24 +28,17 @@ _ESCAPE = regex.compile(
 )
 
 
-class PatternError(ValueError):
-    """A pattern is no regular expression."""
-
-
 @lru_cache(maxsize=512)
 def compile_ecma(pattern: str) -> regex.Pattern[str]:
     r"""Compile an ECMAScript pattern.
 
     Raises:
-        PatternError: it cannot be compiled.
+        PatternError: it cannot be compiled, or is too large.
 
     >>> compile_ecma(r"^\d+$").search("٣") is None, compile_ecma("^a$").search("a\n") is None
     (True, True)
     """
-    try:
-        return regex.compile(_translate(pattern), regex.VERSION0)
-    except (regex.error, ValueError, OverflowError, IndexError, RecursionError) as error:
-        raise PatternError(f"the pattern {pattern[:80]!r} is no regular expression: {error}") from error
+    return compile_pattern(pattern, regex.VERSION0, translate=_translate)
 
 
 def _translate(pattern: str) -> str:
