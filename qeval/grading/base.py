@@ -24,6 +24,8 @@ class Question(NamedTuple):
     language: str | None = None
     """BCP 47 language of the case (its `lang` tag), or None."""
     tools: tuple[Tool, ...] = ()
+    prompt: str = ""
+    """What is said to the model before its answer, one message after the other."""
 
 
 class Answer(NamedTuple):
@@ -86,8 +88,27 @@ def answer_of(outcome: Outcome) -> Answer:
     return Answer(thought.answer, outcome.tool_calls, outcome.finish, failure)
 
 
+def why_broken(outcome: Outcome, graders: Sequence[Mapping[str, Any]], question: Question) -> str | None:
+    """Return why an answered outcome is degenerate, or None where it is not.
+
+    Thoughts that were closed are not looked at. Where an answer ends inside its thoughts, they are its end.
+    """
+    from qeval.grading._asked import asked_by
+    from qeval.grading._degenerate import why_degenerate
+    from qeval.grading._reasoning import split_reasoning
+
+    thought = split_reasoning(outcome.text)
+    cut = outcome.finish == "length" or outcome.failure == "truncated"
+    text = outcome.text if thought.cut_short else thought.answer
+    return why_degenerate(text, cut=cut, asked=asked_by(graders, question.prompt))
+
+
 def grade_outcome(outcome: Outcome, graders: Sequence[Mapping[str, Any]], question: Question) -> Outcome:
-    """Return the outcome with its grades; no answer gives one ungraded grade a grader."""
+    """Return the outcome with its grades and its class of failure; no answer gives one ungraded grade a grader.
+
+    Whether an answer is degenerate is decided here, before any grader sees it. Graders say what they find all the same,
+    but none that the case requires passes it.
+    """
     if not outcome.answered:
         # A grader's metrics are not known without an answer, so the kind stands for them.
         grades = tuple(
@@ -95,9 +116,26 @@ def grade_outcome(outcome: Outcome, graders: Sequence[Mapping[str, Any]], questi
             for spec in graders
         )
         return outcome.model_copy(update={"grades": grades})
+    if outcome.failure == "degenerate":
+        # An earlier rule said so; the rule as it is now decides.
+        outcome = outcome.model_copy(update={"failure": "truncated" if outcome.finish == "length" else None})
+    why = why_broken(outcome, graders, question)
     answer = answer_of(outcome)
+    if why is not None:
+        answer = answer._replace(failure="degenerate")
     graded: list[Grade] = []
     for spec in graders:
         kind, options = check_grader(spec, f"case {outcome.case}")
-        graded.extend(find_grader(kind).grade(options, answer, question))
+        found = find_grader(kind).grade(options, answer, question)
+        graded.extend(found if why is None else (_failed_as_broken(grade, why) for grade in found))
     return outcome.model_copy(update={"grades": tuple(graded), "failure": answer.failure})
+
+
+def _failed_as_broken(grade: Grade, why: str) -> Grade:
+    """Return the grade of a degenerate answer: its own where it is a fail or beside the case's `pass`, else a fail."""
+    from qeval.grading._grades import failed
+
+    if grade.status == "fail" or not grade.required:
+        return grade
+    own = f" (else: {grade.fault or grade.status}{', ' if grade.reason else ''}{grade.reason})"
+    return failed(grade.metric, "degenerate", f"the answer {why}{own}", score=None if grade.score is None else 0.0)

@@ -37,7 +37,12 @@ class AnswerLine(Strict):
 
 def grade_case(outcome: Outcome, case: Case) -> Outcome:
     """Return the outcome with the grades of its case's graders."""
-    return grade_outcome(outcome, case.graders, Question(case.tags.get("lang"), case.tools))
+    return grade_outcome(outcome, case.graders, question_of(case))
+
+
+def question_of(case: Case) -> Question:
+    """Return what graders may know of a case."""
+    return Question(case.tags.get("lang"), case.tools, "\n".join(message.content for message in case.messages))
 
 
 def grade_text(found: FoundCase, text: str) -> Outcome:
