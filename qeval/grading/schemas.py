@@ -4,6 +4,9 @@ from __future__ import annotations
 
 from typing import Any
 
+from qeval.grading._keywords import Doubt as Doubt
+from qeval.grading._keywords import checks_something as checks_something
+from qeval.grading._keywords import doubts as doubts
 from qeval.grading._schema import BadSchemaError as BadSchemaError
 from qeval.grading._schema import Violation as Violation
 from qeval.grading._schema import check_schema as check_schema

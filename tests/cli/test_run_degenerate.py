@@ -1,4 +1,4 @@
-"""A candidate that says nothing but broken text is regressed, also where every case passes what leaves something out."""
+"""A candidate of broken text is regressed, also where all cases pass an answer for what it does not hold."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What is valid in a suite and yet not meant: expectations that no answer meets, prompts twice, unknown formats.
+"""What is valid in a suite and yet not meant: expectations that no answer meets, prompts twice, unknown keywords.
 
 Loading a suite refuses what cannot be used at all; here is what can be run and would mislead. One file a kind of
 finding, each a function from cases to findings.
@@ -13,7 +13,7 @@ from qeval.suites.lint.finding import Finding as Finding
 from qeval.suites.lint.finding import Flaw
 from qeval.suites.lint.limits import limit_flaws
 from qeval.suites.lint.prompts import equal_prompts
-from qeval.suites.lint.schemas import format_flaws
+from qeval.suites.lint.schemas import schema_flaws
 from qeval.suites.lint.stops import stop_flaws
 from qeval.suites.load import PlacedSuite
 
@@ -29,6 +29,6 @@ def _lint_one(placed: PlacedSuite) -> list[Finding]:
     found = [
         Finding(level=flaw.level, suite=placed.suite.name, case=case.id, where=where, text=flaw.text)
         for case, where in zip(placed.suite.cases, placed.places, strict=True)
-        for flaw in (*format_flaws(case, known), *expectation_flaws(case), *limit_flaws(case), *stop_flaws(case))
+        for flaw in (*schema_flaws(case, known), *expectation_flaws(case), *limit_flaws(case), *stop_flaws(case))
     ]
     return [*found, *equal_prompts(placed)]

@@ -23,13 +23,13 @@ from qeval.suites.lint.limits import BYTES_PER_TOKEN
 from qeval.suites.load import PlacedSuite
 
 PROBES = {
-    "empty": "an empty answer",
-    "babble": "babble",
-    "echo": "the prompt repeated",
-    "refusal": "a refusal",
-    "empty_json": "an empty JSON object or list",
+    "empty": "is empty",
+    "babble": "is babble",
+    "echo": "repeats the prompt",
+    "refusal": "refuses",
+    "empty_json": "is an empty JSON object or list",
 }
-"""What a model may say that answers nothing, and how people are told of it."""
+"""Answers to nothing, and what people are told that such an answer does."""
 _DEFAULT_LANGUAGE = "en"
 
 
@@ -97,8 +97,8 @@ def _expects_refusal(case: Case) -> bool:
 
 def _said(names: list[str]) -> str:
     *first, last = (PROBES[name] for name in names)
-    listed = f"{', '.join(first)} and {last}" if first else last
-    return f"its graders pass {listed}. Add a grader that looks for something only a right answer holds."
+    does = f"{', '.join(first)} or {last}" if first else last
+    return f"its graders pass an answer that {does}. Add a grader that looks for something only a right answer holds."
 
 
 @cache
