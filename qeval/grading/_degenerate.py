@@ -5,15 +5,13 @@ The end of an answer counts, since a model that has fallen into a loop stays in 
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from typing import NamedTuple
-
 import regex
 
 from qeval.grading._asked import Asked
 from qeval.grading._grades import shown
-from qeval.grading._layout import closes_brackets, is_drawn, is_tabular, lines_of
+from qeval.grading._layout import closes, is_drawn, is_tabular, lines_of
 from qeval.grading._loops import Loop, loops_at_end
+from qeval.grading._readings import Reading, readings, without_cut_character
 from qeval.grading._stammer import stammers
 
 LONGEST_READ = 100_000
@@ -21,6 +19,8 @@ LONGEST_READ = 100_000
 ONE_SYMBOL = 32
 """Times that one character stands at the end: a line of marks in speech ("Nooo!!!") is shorter."""
 ONE_SYMBOL_CUT = 16
+ONE_SEPARATOR = 8
+"""Times that a comma, a colon or another mark stands there that nobody writes twice."""
 LEAST_TURNS = 4
 LEAST_REPEATED = 60
 """Characters that the turns after the first have together; a Chinese, Japanese or Korean one counts for two."""
@@ -43,29 +43,12 @@ STAMMER_READ = 4_000
 STAMMER_READ_LEAST = 100
 STAMMER_SHARE = 0.25
 STAMMER_SHARE_CUT = 0.1
-CUT_CHARACTER = 3
-"""Replacement characters that one character, cut at the limit between its tokens, leaves at most."""
-
 _BROKEN = regex.compile(r"[\uFFFD\p{Cs}\p{Co}[\p{Cc}--[\t\n\r\f]]]", regex.VERSION1)
 _WIDE = regex.compile(r"[\p{Han}\p{Hiragana}\p{Katakana}\p{Hangul}]")
-_ENDS = " .!?…。！？؟।"
-"""What may end a sentence: a loop that ends by itself often does with one."""
 _MARKS = regex.compile(r"[\s\p{P}\p{Sm}\p{Sc}\p{Sk}]*+")
 _DRAWING = frozenset("-=_*~#.+|<>/\\()[]{}")
 """Marks that drawings, Morse code and boxes to tick are made of."""
-_LIST_MARK = regex.compile(r"(?m)(?:^[ \t]*|(?<=[.!?。！？]\s))[(\[]?\d{1,4}(?:[.):\]]*\Z|[.):\]]+[ \t]+|[、．）]\s*)")
-_LISTED = regex.compile(r"\d[.):\]、．）]")
-_QUOTED_END = regex.compile(r"\"((?:[^\"\\]|\\.)*+)\"[\s\]})>]*+(?:</\w+>)?\s*+\Z")
-
-
-class _Reading(NamedTuple):
-    """One way to read an answer: blanks collapsed, and something left out."""
-
-    text: str
-    listed: bool = False
-    """Whether the numbers of a list were left out."""
-    before: str = ""
-    """What stands before it in the answer."""
+_SEPARATOR = frozenset(",;:،؛，、；：&%@^\"'`")
 
 
 def why_degenerate(text: str, *, cut: bool, asked: Asked) -> str | None:
@@ -80,8 +63,8 @@ def why_degenerate(text: str, *, cut: bool, asked: Asked) -> str | None:
     why = _broken_characters(text) or _blank_end(text) or _marks_alone(text)
     if why is not None:
         return None if asked.holds(text.strip()) else why
-    whole = _without_cut_character(text) if cut else text
-    for reading in _readings(whole):
+    whole = without_cut_character(text) if cut else text
+    for reading in readings(whole):
         for loop in loops_at_end(reading.text):
             if _repeats_much(loop, cut=cut, listed=reading.listed) and not _is_meant(
                 loop, reading, whole, cut=cut, asked=asked
@@ -121,31 +104,9 @@ def _stammering(text: str, *, cut: bool, asked: Asked) -> str | None:
     return f"stammers: {100 * share:.0f} % of it are repetitions such as {shown(runs[0].text, 40)}"
 
 
-def _without_cut_character(text: str) -> str:
-    short = text.rstrip("\ufffd")
-    return short if len(text) - len(short) <= CUT_CHARACTER else text
-
-
-def _readings(text: str) -> Iterator[_Reading]:
-    """Yield the ways to read a text: as it is, without its last full stop, without list numbers, its last string."""
-    plain = _collapsed(text)
-    yield _Reading(plain)
-    short = plain.rstrip(_ENDS)
-    if short not in {"", plain}:
-        yield _Reading(short)
-    unlisted = _collapsed(_LIST_MARK.sub("", text)) if _LISTED.search(text) else plain
-    if unlisted != plain:
-        yield _Reading(unlisted, listed=True)
-    quoted = _QUOTED_END.search(text) if plain.endswith(('"', "}", "]", ">", ")")) else None
-    if quoted is not None:
-        yield _Reading(_collapsed(quoted[1]), before=text[: quoted.start()])
-
-
-def _collapsed(text: str) -> str:
-    return " ".join(text.split())
-
-
 def _repeats_much(loop: Loop, *, cut: bool, listed: bool) -> bool:
+    if loop.period == 1 and loop.unit in _SEPARATOR:
+        return len(loop.text) >= ONE_SEPARATOR
     if loop.period == 1:
         return len(loop.text) >= (ONE_SYMBOL_CUT if cut else ONE_SYMBOL)
     repeated = _width(loop.text) - _width(loop.unit)
@@ -161,9 +122,9 @@ def _width(text: str) -> int:
     return len(text) + len(_WIDE.findall(text))
 
 
-def _is_meant(loop: Loop, reading: _Reading, text: str, *, cut: bool, asked: Asked) -> bool:
+def _is_meant(loop: Loop, reading: Reading, text: str, *, cut: bool, asked: Asked) -> bool:
     lines = lines_of(loop, text)
     before = reading.before + reading.text[: len(reading.text) - len(loop.text)]
-    if is_drawn(loop, before, lines, cut=cut) or closes_brackets(loop, text) or asked.holds(loop.text):
+    if is_drawn(loop, before, lines, cut=cut) or closes(loop, text) or asked.holds(loop.text):
         return True
     return not cut and (is_tabular(loop, text, lines) or asked.counts(loop) or asked.is_number(loop))

@@ -12,6 +12,8 @@ _MOST_ROWS = 50
 """Equal lines, or cells of one line, that a table or a program may end in."""
 
 _CLOSING = ")]} \t\r\n"
+_CLOSING_TAGS = regex.compile(r"[\s\w>]*+(?:</(\w+)>\s*)+(?:</\w*)?")
+"""The turns of a loop may begin and end within a tag."""
 _DRAWN = regex.compile(r"[\s\-=_*~#.·…|+<>/\\＿ー–—\u2500-\u259F]*+")
 _DRAWN_OR_FILLED_IN = regex.compile(rf"(?:{_DRAWN.pattern}|[0xX]*+)")
 _SAYS_SOMETHING = regex.compile(r"[\p{L}\p{N}]")
@@ -19,6 +21,7 @@ _ROW = regex.compile(
     r"[|\t={}\[\]]"  # cells, assignments, objects
     r"|</|;\s*$|\w\("  # a closing tag, the end of a statement, a call
     r"|,(?=\S)"  # values with commas and no blanks
+    r"|^\s*[\p{Latin}\p{Greek}\p{Cyrillic}\p{N}/]{1,5}\s*$"  # a column of "yes", "n/a", "0"
     r"|^[^\p{L}]*(?:\d|[-_=*~.]{3})[^\p{L}]*$"  # numbers alone; lines to write on
 )
 _CELLS = regex.compile(r"\s*\|.*[\p{L}\p{N}].*\|\s*|[\[\s]*[\d.\-]+(?:\s*[,;\t]\s*[\d.\-]+)*+[\s\].]*", regex.DOTALL)
@@ -43,16 +46,20 @@ def is_tabular(loop: Loop, text: str, lines: list[str]) -> bool:
     """Whether a loop is at most 50 lines of a table, of records or of code, or as many cells or numbers of a line."""
     if len(lines) > 1:
         return len(lines) <= _MOST_ROWS and all(_ROW.search(line) for line in lines)
-    return loop.turns <= _MOST_ROWS and _CELLS.fullmatch(text.rstrip().rpartition("\n")[2]) is not None
+    above, _, last = text.rstrip().rpartition("\n")
+    # The last row of a table may end in empty cells, where the row above has as many cells.
+    empty_cells = loop.period == 1 and above.rpartition("\n")[2].count(loop.unit) >= len(loop.text)
+    return loop.turns <= _MOST_ROWS and (empty_cells or _CELLS.fullmatch(last) is not None)
 
 
-def closes_brackets(loop: Loop, text: str) -> bool:
-    """Whether a loop is closing brackets alone, and the text before has opened as many: so deep JSON ends."""
-    before = text.rstrip(_CLOSING)
-    closing = text[len(before) :]
-    if not set(loop.unit) <= set(_CLOSING):
-        return False
-    return sum(map(before.count, "([{")) >= sum(map(closing.count, ")]}"))
+def closes(loop: Loop, text: str) -> bool:
+    """Whether a loop is closing brackets or tags alone, and the text before has opened as many: so nested text ends."""
+    if set(loop.unit) <= set(_CLOSING):
+        before = text.rstrip(_CLOSING)
+        closing = text[len(before) :]
+        return sum(map(before.count, "([{")) >= sum(map(closing.count, ")]}"))
+    tags = _CLOSING_TAGS.fullmatch(loop.text)
+    return tags is not None and all(text.count(f"<{tag}") >= text.count(f"</{tag}") for tag in set(tags.captures(1)))
 
 
 def lines_of(loop: Loop, text: str) -> list[str]:

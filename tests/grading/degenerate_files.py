@@ -14,6 +14,10 @@ FOLDER = Path(__file__).parent / "degenerate"
 NEVER_SAID = {"kind": "not_contains", "value": "zyzzyva"}
 """A grader that all texts pass, broken ones too."""
 
+IN_THE_RULE = {"loop", "stammer"}
+"""Kinds of the embedded model's answers that the rule is about. Word salad, loops that change as they go and loops with
+other text after them are not, nor is what is sound; which is which was told by reading."""
+
 
 def read(name: Literal["sound", "broken", "embedded_model", "grades"]) -> Iterator[dict[str, Any]]:
     """Yield the rows of a file: `id`, `kind`, `lang`, `text`, and where it matters `finish`, `grader`, `prompt`.

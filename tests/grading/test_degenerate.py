@@ -13,7 +13,7 @@ from qeval.grading._asked import Asked
 from qeval.grading._degenerate import why_degenerate
 from qeval.outcome import Grade, Outcome
 from tests.grading.case_files import SHARED, named
-from tests.grading.degenerate_files import graded, is_degenerate, read
+from tests.grading.degenerate_files import IN_THE_RULE, graded, is_degenerate, read
 from tests.grading.hostile import TEXTS
 from tests.grading.natural_texts import natural_texts
 
@@ -54,6 +54,13 @@ def test_what_repeats_for_a_reason_is_not_degenerate():
     assert len(rows) >= 150
     assert len({row["lang"] for row in rows}) >= 12
     assert [(row["id"], _first(row).reason) for row in rows if is_degenerate(row)] == []
+
+
+def test_loops_of_the_embedded_model_are_degenerate():
+    rows = list(read("embedded_model"))
+    told = {(row["kind"] in IN_THE_RULE, is_degenerate(row), row["id"]) for row in rows}
+    assert sorted(row for row in told if row[0] != row[1]) == []
+    assert {row["kind"] for row in rows} > IN_THE_RULE
 
 
 def _first(row: dict[str, Any]) -> Grade:
