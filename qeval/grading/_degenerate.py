@@ -110,12 +110,14 @@ def _repeats_much(loop: Loop, *, cut: bool, listed: bool) -> bool:
     if loop.period == 1:
         return len(loop.text) >= (ONE_SYMBOL_CUT if cut else ONE_SYMBOL)
     repeated = _width(loop.text) - _width(loop.unit)
+    # The blank after the last turn was taken off.
+    turns = (len(loop.text) + 1) / loop.period
     if cut:
-        return loop.turns >= LEAST_CUT_TURNS and repeated >= LEAST_CUT_REPEATED
+        return turns >= LEAST_CUT_TURNS and repeated >= LEAST_CUT_REPEATED
     if listed:
-        return loop.turns >= LEAST_LISTED_TURNS and _width(loop.unit) >= LISTED_UNIT
-    turns = LEAST_LONG_TURNS if loop.period >= LONG_UNIT else LEAST_TURNS
-    return loop.turns >= turns and repeated >= LEAST_REPEATED
+        return turns >= LEAST_LISTED_TURNS and _width(loop.unit) >= LISTED_UNIT
+    least = LEAST_LONG_TURNS if loop.period >= LONG_UNIT else LEAST_TURNS
+    return turns >= least and repeated >= LEAST_REPEATED
 
 
 def _width(text: str) -> int:

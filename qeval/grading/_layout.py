@@ -18,13 +18,13 @@ _DRAWN = regex.compile(r"[\s\-=_*~#.·…|+<>/\\＿ー–—\u2500-\u259F]*+")
 _DRAWN_OR_FILLED_IN = regex.compile(rf"(?:{_DRAWN.pattern}|[0xX]*+)")
 _SAYS_SOMETHING = regex.compile(r"[\p{L}\p{N}]")
 _ROW = regex.compile(
-    r"[|\t={}\[\]]"  # cells, assignments, objects
+    r"[|\t={}\[\]&\\]"  # cells, assignments, objects
     r"|</|;\s*$|\w\("  # a closing tag, the end of a statement, a call
     r"|,(?=\S)"  # values with commas and no blanks
-    r"|^\s*[\p{Latin}\p{Greek}\p{Cyrillic}\p{N}/]{1,5}\s*$"  # a column of "yes", "n/a", "0"
-    r"|^[^\p{L}]*(?:\d|[-_=*~.]{3})[^\p{L}]*$"  # numbers alone; lines to write on
+    r"|^\s*([\p{Latin}\p{Greek}\p{Cyrillic}\p{N}/]{1,4})(?:\s+\1)*+\s*$"  # columns of "yes", "n/a", "0"
+    r"|^[^\p{L}]*(?:\d|(?:[-_=*~.] ?){3})[^\p{L}]*$"  # numbers alone; lines to write on; boards
 )
-_CELLS = regex.compile(r"\s*\|.*[\p{L}\p{N}].*\|\s*|[\[\s]*[\d.\-]+(?:\s*[,;\t]\s*[\d.\-]+)*+[\s\].]*", regex.DOTALL)
+_CELLS = regex.compile(r"\s*\|.*[\p{L}\p{N}].*\|\s*|[\[\s]*[\d.\-]+(?:\s*[,;\t]\s*[\d.\-]+)++[\s\].]*", regex.DOTALL)
 """A line of a Markdown table; numbers in a row."""
 
 

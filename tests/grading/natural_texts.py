@@ -10,6 +10,9 @@ from itertools import chain
 from pathlib import Path
 from typing import Any, NamedTuple
 
+from qeval.grading._asked import Asked
+from qeval.grading._degenerate import why_degenerate
+
 
 class Natural(NamedTuple):
     """A text and where it comes from."""
@@ -24,6 +27,13 @@ def natural_texts(data: Path) -> tuple[Natural, ...]:
     """Return all texts of the public data: questions, options, answers, contexts, tools, schemas, completions."""
     readers = (_bench, _xquad, _mgsm, _gsm8k, _bfcl, _schemas, _xstest, _language_confusion)
     return tuple(chain.from_iterable(reader(data) for reader in readers))
+
+
+@cache
+def called_degenerate(data: Path) -> frozenset[Natural]:
+    """Return those of the texts that are called degenerate as whole answers, with nothing known of a case."""
+    texts = natural_texts(data)
+    return frozenset(one for one in texts if why_degenerate(one.text, cut=False, asked=Asked()) is not None)
 
 
 def _bench(data: Path) -> Iterator[Natural]:

@@ -8,14 +8,17 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from qeval.chat import Message
 from qeval.grading import Question, grade_outcome, grader_kinds
 from qeval.grading._asked import Asked
 from qeval.grading._degenerate import why_degenerate
 from qeval.outcome import Grade, Outcome
+from qeval.suites import Case
+from qeval.suites.answers import grade_case
 from tests.grading.case_files import SHARED, named
 from tests.grading.degenerate_files import IN_THE_RULE, graded, is_degenerate, read
 from tests.grading.hostile import TEXTS
-from tests.grading.natural_texts import natural_texts
+from tests.grading.natural_texts import called_degenerate, natural_texts
 
 _DATA = SHARED / "data"
 _PASSES_A_LOOP: list[dict[str, Any]] = [
@@ -99,6 +102,15 @@ def test_the_rule_as_it_is_decides_of_stored_outcomes(finish: Any, failure: str 
     assert grade_outcome(stored, [{"kind": "contains", "value": "Oslo"}], Question()).failure == failure
 
 
+@pytest.mark.parametrize(("asked", "failure"), [("20", None), ("12", "degenerate")])
+def test_a_case_may_ask_for_a_line_many_times(asked: str, failure: str | None):
+    grader = {"kind": "refusal", "expect": "comply"}
+    said = Message(role="user", content=f"Write 'I will not talk.' {asked} times.")
+    case = Case(id="c", messages=(said,), graders=(grader,))
+    outcome = Outcome(suite="s", case="c", batch=0, status="answered", text="I will not talk. " * 20, finish="stop")
+    assert grade_case(outcome, case).failure == failure
+
+
 _UNITS = st.text(st.characters(categories=["L", "M", "P", "Zs"]), min_size=2, max_size=300).filter(
     lambda unit: len(set(unit)) > 1 and unit.strip(" .!?") != "" and any(letter.isalpha() for letter in unit)
 )
@@ -121,5 +133,5 @@ def test_a_hostile_answer_is_decided(name: str):
 def test_at_most_one_natural_text_in_1000_is_called_degenerate():
     texts = natural_texts(_DATA)
     assert len(texts) > 18_000
-    called = [one for one in texts if is_degenerate({"text": one.text, "lang": one.language})]
+    called = called_degenerate(_DATA)
     assert len(called) <= len(texts) / 1000, called
