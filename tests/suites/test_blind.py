@@ -35,6 +35,13 @@ def test_what_a_case_passes_is_counted_and_warned_of(row: dict[str, Any], tmp_pa
     assert {(finding.level, finding.case) for finding in found.findings} <= {("warning", "a")}
 
 
+def test_one_answer_in_two_languages_is_graded_twice(tmp_path: Path) -> None:
+    graders = [{"kind": "refusal", "expect": "comply"}]
+    cases = [{"id": lang, "graders": graders, "tags": {"lang": lang}} for lang in ("en", "xh")]
+    # No refusal is known in Xhosa, so nothing is graded there.
+    assert probe(load_placed(write(tmp_path, *cases))).passed["echo"] == 1
+
+
 def test_every_probe_is_tried_somewhere() -> None:
     assert {name for row in ROWS for name in row["passes"]} == set(PROBES) - {"empty"}
 
