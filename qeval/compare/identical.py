@@ -6,6 +6,7 @@ from collections.abc import Iterable, Sequence
 
 from qeval.compare.pairs import Pair
 from qeval.record import Proof, Record
+from qeval.units import bits
 
 _FEW_BITS = 5
 _TOKENS_OF_FEW_BITS, _TOKENS_OF_MORE = 1_000, 10_000
@@ -14,10 +15,11 @@ _TOKENS_OF_FEW_BITS, _TOKENS_OF_MORE = 1_000, 10_000
 def is_identical(pairs: Sequence[Pair]) -> bool:
     """Return whether both answered the same cases, at least one, and with the same tokens."""
     answered = [pair for pair in pairs if pair.baseline.no_answer is None or pair.candidate.no_answer is None]
-    return bool(answered) and all(_same(pair) for pair in answered)
+    return bool(answered) and all(same_tokens(pair) for pair in answered)
 
 
-def _same(pair: Pair) -> bool:
+def same_tokens(pair: Pair) -> bool:
+    """Return whether both variants answered a case, with the same tokens."""
     before, after = pair.baseline.outcome, pair.candidate.outcome
     if pair.baseline.no_answer or pair.candidate.no_answer or pair.text_changed:
         return False
@@ -33,14 +35,14 @@ def identity_notes(baseline: Record, candidate: Record) -> tuple[str, ...]:
     ]
     if other.proof is None:
         notes.append("this variant carries no proof of what it is")
-    elif one.proof and one.proof.storage_bytes == other.proof.storage_bytes and one.proof.dtypes == other.proof.dtypes:
+    elif one.proof is not None and _same_bytes(one.proof, other.proof):
         notes.append("the proof agrees: its weights take the same bytes in the same types as the baseline's")
     elif other.proof.quantized_modules == 0:
         notes.append("the proof agrees: no module was quantised")
     else:
         notes.append(
             f"the proof disagrees: {other.proof.quantized_modules} modules are quantised at "
-            f"{other.proof.effective_bits:.2f} bits a weight; look for a cache, or for short answers that hide it"
+            f"{bits(other.proof.effective_bits)} bits per weight; look for a cache, or for short answers that hide it"
         )
     return tuple(notes)
 
@@ -62,8 +64,8 @@ def copied_answers(baseline: Record, candidate: Record, pairs: Sequence[Pair]) -
         return ()
     return (
         f"the answers are the baseline's: all {tokens} tokens are equal, though {theirs.quantized_modules} modules are "
-        f"quantised at {theirs.effective_bits:.2f} bits a weight; look for a cache of answers that does not know the "
-        "variant",
+        f"quantised at {bits(theirs.effective_bits)} bits per weight; look for a cache of answers that does not know "
+        "the variant",
     )
 
 
@@ -85,7 +87,12 @@ def tokens_to_doubt(candidate: Record) -> int:
 
 def equal_tokens(pairs: Iterable[Pair]) -> int:
     """Return the generated tokens of the answers that are the same in both."""
-    return sum(len(pair.baseline.outcome.token_ids) for pair in pairs if pair.baseline.outcome and _same(pair))
+    return sum(len(pair.baseline.outcome.token_ids) for pair in pairs if pair.baseline.outcome and same_tokens(pair))
+
+
+def _same_bytes(one: Proof, other: Proof) -> bool:
+    known = one.storage_bytes is not None
+    return known and one.storage_bytes == other.storage_bytes and one.dtypes == other.dtypes
 
 
 def _is_plain(proof: Proof | None) -> bool:

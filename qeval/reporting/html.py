@@ -21,7 +21,7 @@ from qeval.jsonl import dumps
 from qeval.reporting import charts, diff, fidelity, figures, view
 from qeval.reporting.decoding import decoding_lines
 from qeval.reporting.visible import character_name, code_point, cut, pieces, visible
-from qeval.units import duration, nats, p_value, percent, points, rate, size
+from qeval.units import bits, duration, nats, p_value, percent, points, rate, size
 
 _TEMPLATES = Path(__file__).parent / "templates"
 _CASES_LIMIT = 2_000
@@ -97,6 +97,7 @@ def _environment() -> Environment:
     )
     environment.filters |= {
         "show": show,
+        "bits": bits,
         "size": size,
         "duration": duration,
         "percent": percent,
