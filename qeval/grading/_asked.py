@@ -23,7 +23,7 @@ class Asked(NamedTuple):
     texts: tuple[str, ...] = ()
     """Expected texts and numbers, as its graders hold them."""
     prompt: str = ""
-    """All that is said before the answer."""
+    """The last message of the user."""
     json: bool = False
     """Whether the answer is to be JSON."""
 
@@ -52,7 +52,7 @@ def asked_by(graders: Sequence[Mapping[str, Any]], prompt: str) -> Asked:
 
     Args:
         graders: as the case writes them.
-        prompt: all that is said before the answer.
+        prompt: the last message of the user.
     """
     return Asked(_expected_texts(graders), prompt, any(grader.get("kind") == _JSON for grader in graders))
 

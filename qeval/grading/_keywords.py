@@ -7,9 +7,24 @@ from collections.abc import Iterator, Mapping
 from functools import cache
 from typing import Any, Literal, NamedTuple
 
-from qeval.grading._schema import draft_of, keywords_checked, keywords_of_meta_schemas, subschemas
+from qeval.grading._schema import draft_of, subschemas
 
 _DRAFTS = ("4", "6", "7", "2019-09", "2020-12")
+_VOCABULARIES_OF = ("2019-09", "2020-12")
+"""Drafts whose meta-schema is made of vocabularies."""
+_VOCABULARIES = {
+    "core": False,
+    "meta-data": False,
+    "content": False,
+    "applicator": True,
+    "unevaluated": True,
+    "validation": True,
+    "format": True,
+    "format-annotation": True,
+}
+"""Each with whether its keywords check values. The meta-schema around them keeps old names, which check nothing."""
+_OLD_NAMES = ("id", "definitions")
+_REFERENCES = frozenset({"$ref", "$dynamicRef", "$recursiveRef"})
 _OLDEST = "3"
 """Not checked here any more, but some of its keywords live on in schemas."""
 _ALIKE = 0.82
@@ -63,7 +78,7 @@ def _doubts_of(schema: Mapping[str, Any], draft: str) -> Iterator[Doubt]:
 
 def _doubt_of(key: str, draft: str) -> Doubt | None:
     drafts = [other for other in _DRAFTS if key in _checked(other)]
-    if not drafts and key in keywords_of_meta_schemas(_OLDEST):
+    if not drafts and key in _named(f"draft-0{_OLDEST}/schema"):
         drafts = [_OLDEST]
     if drafts:
         return Doubt("other draft", key, ", ".join(drafts))
@@ -78,13 +93,33 @@ def _form(key: str) -> str:
 
 @cache
 def _checked(draft: str) -> frozenset[str]:
-    """Return the keywords that the checker of a draft acts on, alone or beside another."""
-    return keywords_checked(draft)
+    """Return the keywords by which a draft checks values."""
+    if draft not in _VOCABULARIES_OF:
+        named = _named(f"draft-0{draft}/schema")
+    else:
+        parts = [part for part, checks in _VOCABULARIES.items() if checks]
+        named = frozenset().union(*(_named(f"draft/{draft}/meta/{part}") for part in parts))
+    return (named | _REFERENCES) - _said()
 
 
 @cache
 def _known(draft: str) -> frozenset[str]:
     """Return the keywords that check something in a draft, and those that only say something in any."""
-    elsewhere = frozenset().union(*(_checked(other) for other in _DRAFTS))
-    said = frozenset().union(*(keywords_of_meta_schemas(other) for other in _DRAFTS))
-    return _checked(draft) | (said - elsewhere)
+    return _checked(draft) | _said()
+
+
+@cache
+def _said() -> frozenset[str]:
+    """Return the keywords that say something about a value, or name a schema, and check nothing."""
+    parts = [part for part, checks in _VOCABULARIES.items() if not checks]
+    named = (_named(f"draft/{draft}/meta/{part}") for draft in _VOCABULARIES_OF for part in parts)
+    return frozenset(_OLD_NAMES).union(*named) - _REFERENCES
+
+
+@cache
+def _named(ending: str) -> frozenset[str]:
+    """Return the keywords that a published meta-schema names, by the ending of its address."""
+    from jsonschema_specifications import REGISTRY  # type: ignore[import-untyped]
+
+    addresses = [uri for uri in REGISTRY if uri.rstrip("#").endswith(f"/{ending}")]
+    return frozenset(name for uri in addresses for name in REGISTRY.contents(uri).get("properties", ()))

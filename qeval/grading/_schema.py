@@ -204,26 +204,6 @@ def known_formats(draft: str = DEFAULT_DRAFT) -> frozenset[str]:
     return frozenset(_formats(draft).checkers)
 
 
-_BESIDE = {"if": ("then", "else"), "contains": ("minContains", "maxContains")}
-"""Keywords that the checker reads together with another, and has no function of their own for."""
-
-
-def keywords_checked(draft: str) -> frozenset[str]:
-    """Return the keywords that a draft's checker acts on."""
-    meta = keywords_of_meta_schemas(draft)
-    found = set(_kinds()[draft].VALIDATORS)
-    beside = {name for keyword, names in _BESIDE.items() if keyword in found for name in names}
-    bounds = {"exclusiveMinimum", "exclusiveMaximum"}
-    return frozenset(found | ((beside | bounds) & meta))
-
-
-def keywords_of_meta_schemas(draft: str) -> frozenset[str]:
-    """Return the keywords that the published meta-schema of a draft names, draft 3 to 2020-12."""
-    registry = _registry()
-    part = f"draft-0{draft}/" if len(draft) == 1 else f"draft/{draft}/"
-    return frozenset(name for uri in registry if part in uri for name in registry.contents(uri).get("properties", ()))
-
-
 def _errors(message: str) -> Iterator[Any]:
     yield load_jsonschema().ValidationError(message)
 

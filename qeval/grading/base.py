@@ -24,8 +24,8 @@ class Question(NamedTuple):
     language: str | None = None
     """BCP 47 language of the case (its `lang` tag), or None."""
     tools: tuple[Tool, ...] = ()
-    prompt: str = ""
-    """What is said to the model before its answer, one message after the other."""
+    prompt: str | None = None
+    """The last message of the user, or None."""
 
 
 class Answer(NamedTuple):
@@ -88,19 +88,19 @@ def answer_of(outcome: Outcome) -> Answer:
     return Answer(thought.answer, outcome.tool_calls, outcome.finish, failure)
 
 
-def why_broken(outcome: Outcome, graders: Sequence[Mapping[str, Any]], question: Question) -> str | None:
-    """Return why an answered outcome is degenerate, or None where it is not.
+def why_broken(
+    outcome: Outcome, answer: Answer, graders: Sequence[Mapping[str, Any]], question: Question
+) -> str | None:
+    """Return why an answer is degenerate, or None where it is not.
 
     Thoughts that were closed are not looked at. Where an answer ends inside its thoughts, they are its end.
     """
     from qeval.grading._asked import asked_by
     from qeval.grading._degenerate import why_degenerate
-    from qeval.grading._reasoning import split_reasoning
 
-    thought = split_reasoning(outcome.text)
     cut = outcome.finish == "length" or outcome.failure == "truncated"
-    text = outcome.text if thought.cut_short else thought.answer
-    return why_degenerate(text, cut=cut, asked=asked_by(graders, question.prompt))
+    text = outcome.text if answer.failure == "truncated_in_reasoning" else answer.text
+    return why_degenerate(text, cut=cut, asked=asked_by(graders, question.prompt or ""))
 
 
 def grade_outcome(outcome: Outcome, graders: Sequence[Mapping[str, Any]], question: Question) -> Outcome:
@@ -119,8 +119,8 @@ def grade_outcome(outcome: Outcome, graders: Sequence[Mapping[str, Any]], questi
     if outcome.failure == "degenerate":
         # An earlier rule said so; the rule as it is now decides.
         outcome = outcome.model_copy(update={"failure": "truncated" if outcome.finish == "length" else None})
-    why = why_broken(outcome, graders, question)
     answer = answer_of(outcome)
+    why = why_broken(outcome, answer, graders, question)
     if why is not None:
         answer = answer._replace(failure="degenerate")
     graded: list[Grade] = []

@@ -34,7 +34,7 @@ def read(name: Literal["sound", "broken", "embedded_model", "grades"]) -> Iterat
 def graded(row: dict[str, Any]) -> Outcome:
     """Return a row's text as a graded outcome."""
     outcome = Outcome(suite="s", case="c", batch=0, status="answered", text=row["text"], finish=row.get("finish"))
-    return grade_outcome(outcome, [row.get("grader", NEVER_SAID)], Question(row["lang"], prompt=row.get("prompt", "")))
+    return grade_outcome(outcome, [row.get("grader", NEVER_SAID)], Question(row["lang"], prompt=row.get("prompt")))
 
 
 def is_degenerate(row: dict[str, Any]) -> bool:
