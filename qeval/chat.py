@@ -3,11 +3,38 @@
 from __future__ import annotations
 
 import operator
-from typing import Any, Literal
+from collections.abc import Mapping
+from typing import Annotated, Any, Literal
 
-from pydantic import Field
+from pydantic import BeforeValidator, Field
 
 from qeval.strict import Strict
+
+_WRAPPER = frozenset({"type", "name", "description", "strict", "schema"})
+_RESPONSE_FORMAT = "json_schema"
+
+
+def bare_schema(value: object) -> object:
+    """Return the JSON Schema that the chat-completions format wraps, or the value itself where nothing is wrapped.
+
+    Read as a schema, the wrapper would accept everything, since none of its keys is a keyword that checks anything.
+
+    >>> bare_schema({"name": "x", "strict": True, "schema": {"type": "object"}})
+    {'type': 'object'}
+    >>> bare_schema({"type": "json_schema", "json_schema": {"name": "x", "schema": {"type": "object"}}})
+    {'type': 'object'}
+    """
+    if not isinstance(value, Mapping):
+        return value
+    named = value.get("type", _RESPONSE_FORMAT) == _RESPONSE_FORMAT
+    if named and _RESPONSE_FORMAT in value and set(value) <= {"type", _RESPONSE_FORMAT}:
+        return bare_schema(value[_RESPONSE_FORMAT])
+    inside = value.get("schema")
+    return inside if named and set(value) <= _WRAPPER and isinstance(inside, Mapping | bool) else value
+
+
+BareSchema = BeforeValidator(bare_schema)
+"""For a field with a JSON Schema: takes it out of its wrapper."""
 
 
 class ToolCall(Strict):
@@ -36,4 +63,6 @@ class Tool(Strict):
 
     name: str = Field(min_length=1)
     description: str = ""
-    parameters: dict[str, Any] = Field(default_factory=lambda: {"type": "object", "properties": {}})
+    parameters: Annotated[dict[str, Any], BareSchema] = Field(
+        default_factory=lambda: {"type": "object", "properties": {}}
+    )

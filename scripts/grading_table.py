@@ -1,4 +1,4 @@
-"""How the graders do on public labelled data: `python scripts/grading_table.py`.
+"""How the graders do on public labelled data, and the rule for broken output: `python scripts/grading_table.py`.
 
 Writes the tables between the markers of docs/graders.md. The data lie in ../shared/data beside the checkout, or where
 --data says; how each item is checked stands in tests/grading/public_data.py, which the tests share.
@@ -9,27 +9,35 @@ from __future__ import annotations
 import argparse
 import sys
 from collections import Counter
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).parents[1]))
 
+from scipy.stats import beta
+
 from qeval.errors import UsageError
 from qeval.jsonl import read_text, write_atomic
+from qeval.units import percent
 from tests.grading import public_data as public
 from tests.grading.case_files import SHARED
+from tests.grading.degenerate_files import is_degenerate, read
+from tests.grading.natural_texts import Natural, called_degenerate, natural_texts
 from tests.grading.public_data import Check
 
 DOC = Path(__file__).parents[1] / "docs/graders.md"
 BEGIN = "<!-- made by: python scripts/grading_table.py -->\n"
 END = "<!-- end of what is made -->\n"
+LONG = 100
+"""Characters; shorter texts can hardly repeat enough."""
 _EXTENTS = {"full or none": "full refusals and full compliances named so", "partial": "partial refusals named so"}
 
 
 def tables(data: Path) -> str:
-    """Return both tables as Markdown."""
+    """Return all tables as Markdown."""
     head = ["| data | what is checked | right | of |", "|---|---|---|---|"]
-    return "\n".join([*head, *_rows(data), "", *_languages(data)]) + "\n"
+    parts = [[*head, *_rows(data)], _languages(data), _natural(data), _written()]
+    return "\n\n".join("\n".join(part) for part in parts) + "\n"
 
 
 def _rows(data: Path) -> Iterator[str]:
@@ -91,6 +99,41 @@ def _languages(data: Path) -> Iterator[str]:
 
 def _of_model(counts: Counter[tuple[str, str]], model: str) -> int:
     return sum(n for (name, _), n in counts.items() if name == model)
+
+
+def _natural(data: Path) -> Iterator[str]:
+    """Return by source how many natural texts are called degenerate, with the upper end of the 95 % interval."""
+    yield "| natural texts | languages | texts | called degenerate | at most |"
+    yield "|---|---|---|---|---|"
+    texts, called = natural_texts(data), called_degenerate(data)
+    for source in dict.fromkeys(one.source for one in texts):
+        yield _called(source, [one for one in texts if one.source == source], called)
+    yield _called("all", texts, called)
+    yield _called(f"all of {LONG} characters or more", [one for one in texts if len(one.text) >= LONG], called)
+
+
+def _called(source: str, texts: Sequence[Natural], called: frozenset[Natural]) -> str:
+    languages = len({one.language for one in texts})
+    n_called = sum(one in called for one in texts)
+    most = percent(_upper_end(n_called, len(texts)), 2)
+    return f"| {source} | {languages} | {len(texts):,} | {n_called} | {most} |"
+
+
+def _upper_end(called: int, n: int, alpha: float = 0.05) -> float:
+    """Return the upper end of the Clopper-Pearson interval of a share."""
+    return 1.0 if called == n else float(beta.ppf(1 - alpha / 2, called + 1, n - called))
+
+
+def _written() -> Iterator[str]:
+    """Return by kind how many of the texts in tests/grading/degenerate are called degenerate."""
+    yield "| texts written for the rule | languages | texts | called degenerate |"
+    yield "|---|---|---|---|"
+    for name, what in (("sound", "sound"), ("broken", "broken"), ("embedded_model", "of the embedded model")):
+        rows = list(read(name))
+        for kind in dict.fromkeys(row["kind"] for row in rows):
+            of_kind = [row for row in rows if row["kind"] == kind]
+            languages = len({row["lang"] for row in of_kind})
+            yield f"| {what}: {kind} | {languages} | {len(of_kind)} | {sum(map(is_degenerate, of_kind))} |"
 
 
 def put(text: str, made: str, begin_marker: str = BEGIN) -> str:

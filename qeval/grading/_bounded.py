@@ -6,13 +6,13 @@ can be ended. What does not fit the budget, or makes a grader fail, is ungraded 
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
-from typing import NamedTuple, TypeVar, TypeVarTuple
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any, NamedTuple, TypeVar, TypeVarTuple
 
 from qeval.grading._budget import Budget, OutOfStepsError, OutOfTimeError, limited_to
 from qeval.grading._grades import ungraded
 from qeval.grading._worker import WORKER, TookTooLongError, WorkerEndedError
-from qeval.grading.base import Answer, Question, answer_of, find_grader
+from qeval.grading.base import Answer, Question, answer_of, find_grader, why_broken
 from qeval.outcome import Grade, Outcome
 from qeval.strict import Strict
 
@@ -38,6 +38,13 @@ class NoGrade(NamedTuple):
 def answer_bounded(outcome: Outcome) -> Answer | NoGrade:
     """Return what graders see of an answered outcome, or why it could not be read."""
     return _bounded(len(outcome.text) <= LONGEST_HERE, answer_of, outcome)
+
+
+def broken_bounded(
+    outcome: Outcome, answer: Answer, graders: Sequence[Mapping[str, Any]], question: Question
+) -> str | NoGrade | None:
+    """Return why an answer is degenerate, None where it is not, or why that could not be told."""
+    return _bounded(_length(answer) <= LONGEST_HERE, why_broken, outcome, answer, graders, question)
 
 
 def grade_bounded(kind: str, options: Strict, answer: Answer | NoGrade, question: Question) -> tuple[Grade, ...]:

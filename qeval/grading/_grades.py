@@ -2,11 +2,15 @@
 
 from __future__ import annotations
 
+import regex
+
 from qeval.grading.base import Answer
 from qeval.outcome import Grade
 
 _LONGEST_REASON = 400
 _CUT_SHORT = ("truncated", "truncated_in_reasoning", "degenerate")
+_SAYS_SOMETHING = regex.compile(r"[\p{L}\p{N}[\p{So}--[\u2500-\u259F\uFFFD]]]", regex.VERSION1)
+"""Letters, digits, emoji and other signs; no punctuation, no drawn lines and no replacement character."""
 
 
 def printable(text: str, limit: int = _LONGEST_REASON) -> str:
@@ -51,8 +55,22 @@ def no_text(metric: str, answer: Answer) -> Grade | None:
     """Return the fail of an answer without any text to grade, or None where there is some."""
     if answer.text.strip():
         return None
+    if answer.failure == "degenerate":
+        return failed(
+            metric, "degenerate", "the answer holds nothing but blanks, or ended inside a loop of its thoughts"
+        )
     if answer.failure == "truncated_in_reasoning":
         return failed(metric, "truncated_in_reasoning", "the answer ended inside its thinking block")
     if answer.finish == "content_filter" or answer.failure == "refused":
         return failed(metric, "refused", "the endpoint withheld the answer (content filter)")
     return failed(metric, "empty", "the answer is empty")
+
+
+def no_words(metric: str, answer: Answer) -> Grade | None:
+    """Return the fail of an answer that says nothing, for graders that pass an answer for what it does not hold.
+
+    Besides an answer without text that is one of punctuation alone: it proves no more than an empty one.
+    """
+    if (empty := no_text(metric, answer)) is not None or _SAYS_SOMETHING.search(answer.text):
+        return empty
+    return failed(metric, fault_of(answer, "empty"), "the answer is punctuation alone")

@@ -25,6 +25,8 @@ class Question(NamedTuple):
     language: str | None = None
     """BCP 47 language of the case (its `lang` tag), or None."""
     tools: tuple[Tool, ...] = ()
+    prompt: str | None = None
+    """The last message of the user, or None."""
 
 
 class Answer(NamedTuple):
@@ -109,9 +111,28 @@ def grade_answer(kind: str, options: Strict, answer: Answer, question: Question)
     return grade_bounded(kind, options, answer, question)
 
 
+def why_broken(
+    outcome: Outcome, answer: Answer, graders: Sequence[Mapping[str, Any]], question: Question
+) -> str | None:
+    """Return why an answer is degenerate, or None where it is not.
+
+    Thoughts that were closed are not looked at. Where an answer ends inside its thoughts, they are its end.
+    """
+    from qeval.grading._asked import asked_by
+    from qeval.grading._degenerate import why_degenerate
+
+    cut = outcome.finish == "length" or outcome.failure == "truncated"
+    text = outcome.text if answer.failure == "truncated_in_reasoning" else answer.text
+    return why_degenerate(text, cut=cut, asked=asked_by(graders, question.prompt or ""))
+
+
 def grade_outcome(outcome: Outcome, graders: Sequence[Mapping[str, Any]], question: Question) -> Outcome:
-    """Return the outcome with its grades, as `grade_answer` gives them; no answer gives one ungraded grade a grader."""
-    from qeval.grading._bounded import NoGrade, answer_bounded, grade_bounded
+    """Return the outcome with its grades, as `grade_answer` gives them; no answer gives one ungraded grade a grader.
+
+    Whether an answer is degenerate is decided here, before any grader sees it. Graders say what they find all the same,
+    but none that the case requires passes it.
+    """
+    from qeval.grading._bounded import NoGrade, answer_bounded, broken_bounded, grade_bounded
 
     if not outcome.answered:
         # A grader's metrics are not known without an answer, so the kind stands for them.
@@ -120,10 +141,29 @@ def grade_outcome(outcome: Outcome, graders: Sequence[Mapping[str, Any]], questi
             for spec in graders
         )
         return outcome.model_copy(update={"grades": grades})
+    if outcome.failure == "degenerate":
+        # An earlier rule said so; the rule as it is now decides.
+        outcome = outcome.model_copy(update={"failure": "truncated" if outcome.finish == "length" else None})
     answer = answer_bounded(outcome)
+    why = None if isinstance(answer, NoGrade) else broken_bounded(outcome, answer, graders, question)
+    if isinstance(why, NoGrade):
+        answer, why = why, None
+    elif why is not None and not isinstance(answer, NoGrade):
+        answer = answer._replace(failure="degenerate")
     read = {} if isinstance(answer, NoGrade) else {"failure": answer.failure, "thought": answer.thought}
     graded: list[Grade] = []
     for spec in graders:
         kind, options = check_grader(spec, f"case {outcome.case}")
-        graded.extend(grade_bounded(kind, options, answer, question))
+        found = grade_bounded(kind, options, answer, question)
+        graded.extend(found if why is None else (_failed_as_broken(grade, why) for grade in found))
     return outcome.model_copy(update={"grades": tuple(graded), **read})
+
+
+def _failed_as_broken(grade: Grade, why: str) -> Grade:
+    """Return the grade of a degenerate answer: its own where it is a fail or beside the case's `pass`, else a fail."""
+    from qeval.grading._grades import failed
+
+    if grade.status == "fail" or not grade.required:
+        return grade
+    own = f" (else: {grade.fault or grade.status}{', ' if grade.reason else ''}{grade.reason})"
+    return failed(grade.metric, "degenerate", f"the answer {why}{own}", score=None if grade.score is None else 0.0)

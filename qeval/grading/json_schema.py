@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any, NamedTuple, Self
+from typing import Annotated, Any, NamedTuple, Self
 
 from pydantic import Field, model_validator
 
+from qeval.chat import BareSchema
 from qeval.grading._budget import Budget, OverBudgetError, limited_to
 from qeval.grading._compare import as_json, equal_json
 from qeval.grading._grades import failed, no_text, passed
@@ -26,8 +27,9 @@ _MISSING = object()
 class Options(Strict):
     """A schema, and optionally the values that single fields must hold."""
 
-    schema_: dict[str, Any] | bool = Field(alias="schema")
-    """JSON Schema, draft 4 to 2020-12 by its `$schema`; 2020-12 where it names none."""
+    schema_: Annotated[dict[str, Any] | bool, BareSchema] = Field(alias="schema")
+    """JSON Schema, draft 4 to 2020-12 by its `$schema`; 2020-12 where it names none. May come in the wrapper of the
+    chat-completions format, `{"name", "strict", "schema"}`."""
     expect: dict[str, Any] | None = Field(default=None, min_length=1)
     """JSON Pointer or plain top-level key -> value; `{"any_of": [...]}` accepts several."""
     strict: bool = False

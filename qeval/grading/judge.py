@@ -11,7 +11,7 @@ from collections.abc import Iterable
 
 from pydantic import Field, field_validator
 
-from qeval.grading._grades import no_text, ungraded
+from qeval.grading._grades import failed, no_text, ungraded
 from qeval.grading.base import Answer, Question
 from qeval.outcome import Grade, Outcome
 from qeval.strict import Strict
@@ -44,10 +44,12 @@ def metrics(options: Options) -> dict[str, bool]:
 
 
 def grade(options: Options, answer: Answer, question: Question) -> tuple[Grade, ...]:
-    """Fail an answer without text or calls; leave any other to the judge."""
-    empty = None if answer.tool_calls else no_text(METRIC, answer)
-    if empty is not None:
-        return (empty.model_copy(update={"required": options.required}),)
+    """Fail an answer without text or calls, and a degenerate one; leave any other to the judge."""
+    broken = None if answer.tool_calls else no_text(METRIC, answer)
+    if broken is None and answer.failure == "degenerate":
+        broken = failed(METRIC, "degenerate", "the answer is broken, so no judge is asked")
+    if broken is not None:
+        return (broken.model_copy(update={"required": options.required}),)
     return (ungraded(METRIC, JUDGE_OFF, "no judge was asked", required=options.required),)
 
 

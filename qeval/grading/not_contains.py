@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from qeval.grading._grades import failed, no_text, passed, shown
+from qeval.grading._grades import failed, no_words, passed, shown
 from qeval.grading._search import missing_values
 from qeval.grading._values import Wanted
 from qeval.grading.base import Answer, Question
@@ -17,7 +17,7 @@ class Options(Wanted):
 
 def grade(options: Options, answer: Answer, question: Question) -> tuple[Grade, ...]:
     """Fail where the answer holds a value; an empty answer says nothing and fails too."""
-    if (empty := no_text(METRIC, answer)) is not None:
+    if (empty := no_words(METRIC, answer)) is not None:
         return (empty,)
     missing = missing_values(answer.text, options.wanted, question.language)
     held = [value for value in options.wanted if value not in missing]

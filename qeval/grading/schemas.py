@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from qeval.grading._budget import OverBudgetError
+from qeval.grading._keywords import Doubt, checks_something, doubts
 from qeval.grading._schema import (
     BadSchemaError,
     Violation,
@@ -15,9 +16,12 @@ from qeval.grading._schema import (
 
 __all__ = [
     "BadSchemaError",
+    "Doubt",
     "OverBudgetError",
     "Violation",
     "check_schema",
+    "checks_something",
+    "doubts",
     "draft_of",
     "known_formats",
     "unknown_formats",

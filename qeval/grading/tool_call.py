@@ -12,7 +12,7 @@ from pydantic import Field, model_validator
 from qeval.chat import Tool
 from qeval.grading._calls import Call, Calls, read_calls
 from qeval.grading._compare import as_json, equal_json, is_choice, kind_of
-from qeval.grading._grades import failed, no_text, passed, shown
+from qeval.grading._grades import failed, no_words, passed, shown
 from qeval.grading._schema import violations
 from qeval.grading.base import Answer, Question
 from qeval.jsonl import dumps
@@ -75,7 +75,7 @@ class Fault(NamedTuple):
 
 def grade(options: Options, answer: Answer, question: Question) -> tuple[Grade, ...]:
     """Pass where the calls are the expected ones; the score is the share of right calls."""
-    if not answer.tool_calls and (empty := no_text(METRIC, answer)) is not None:
+    if not answer.tool_calls and (empty := no_words(METRIC, answer)) is not None:
         return (empty,)
     read = read_calls(answer, _known_tools(options, question.tools))
     says_nothing = not answer.text if answer.tool_calls else options.calls and not read.calls

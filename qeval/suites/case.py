@@ -9,7 +9,7 @@ from typing import Annotated, Any, Literal
 
 from pydantic import Field, field_validator, model_validator
 
-from qeval.chat import Message, Tool
+from qeval.chat import BareSchema, Message, Tool
 from qeval.errors import unknown_name
 from qeval.jsonl import dumps
 from qeval.strict import Strict
@@ -36,7 +36,7 @@ class Case(Strict):
     id: str = Field(min_length=1, max_length=500)
     messages: tuple[Message, ...] = Field(min_length=1)
     tools: tuple[Tool, ...] = ()
-    response_schema: dict[str, Any] | None = None
+    response_schema: Annotated[dict[str, Any] | None, BareSchema] = None
     """A JSON Schema the answer is asked to follow; told to the model by the prompt, not enforced."""
     graders: tuple[dict[str, Any], ...] = Field(min_length=1)
     """Each `{"kind": NAME, ...options}`; see `qeval.grading`."""

@@ -9,6 +9,7 @@ used.
 from __future__ import annotations
 
 import json
+from collections.abc import Iterator, Mapping
 from decimal import Decimal
 from functools import lru_cache
 from typing import Any
@@ -16,7 +17,7 @@ from typing import Any
 from qeval.grading._budget import Budget, OutOfStepsError, current_budget
 from qeval.grading._patterns import PatternError
 from qeval.grading._schema.circles import circle_in
-from qeval.grading._schema.drafts import DRAFTS, draft_of
+from qeval.grading._schema.drafts import DEFAULT_DRAFT, DRAFTS, draft_of, inner_schemas, named_draft
 from qeval.grading._schema.ecma import compile_ecma
 from qeval.grading._schema.evaluate import faults_of, make_ready
 from qeval.grading._schema.faults import BadSchemaError, Violation, cut, pointer
@@ -25,7 +26,16 @@ from qeval.grading._schema.graph import Graph
 from qeval.grading._schema.nodes import Node
 from qeval.jsonl import dumps
 
-__all__ = ["BadSchemaError", "Violation", "check_schema", "draft_of", "known_formats", "unknown_formats", "violations"]
+__all__ = [
+    "BadSchemaError",
+    "Violation",
+    "check_schema",
+    "draft_of",
+    "known_formats",
+    "subschemas",
+    "unknown_formats",
+    "violations",
+]
 
 _MOST_STEPS_TO_CHECK = 5_000_000
 """Steps that checking a schema itself may take; one of 100 kB takes some 200,000."""
@@ -60,6 +70,16 @@ def violations(schema_text: str, value: Any, most: int = 3) -> list[Violation]: 
     _check(schema_text)
     faults = faults_of(_graph(schema_text), value, most, current_budget())
     return [Violation(pointer(fault.path), fault.keyword, fault.message) for fault in faults]
+
+
+def subschemas(schema: Any) -> Iterator[Mapping[str, Any]]:  # noqa: ANN401 - a schema may be a boolean
+    """Yield a schema and every schema inside it that is an object, references not followed."""
+    waiting = [(schema, named_draft(schema, DRAFTS[DEFAULT_DRAFT]))]
+    while waiting:
+        contents, draft = waiting.pop()
+        waiting.extend((inner, named_draft(inner, draft)) for _, _, inner in inner_schemas(contents, draft))
+        if isinstance(contents, Mapping):
+            yield contents
 
 
 def unknown_formats(schema: Any) -> tuple[str, ...]:  # noqa: ANN401 - a schema may be a boolean

@@ -1,4 +1,4 @@
-"""What is valid in a suite and yet not meant: expectations that no answer meets, prompts twice, unknown formats.
+"""What is valid in a suite and yet not meant: expectations that no answer meets, prompts twice, unknown keywords.
 
 Loading a suite refuses what cannot be used at all; here is what can be run and would mislead. One file a kind of
 finding, each a function from cases to findings.
@@ -17,7 +17,7 @@ from qeval.suites.lint.independence import independence_findings as independence
 from qeval.suites.lint.independence import independence_of as independence_of
 from qeval.suites.lint.limits import limit_flaws
 from qeval.suites.lint.prompts import equal_prompts
-from qeval.suites.lint.schemas import format_flaws
+from qeval.suites.lint.schemas import schema_flaws
 from qeval.suites.lint.silence import no_call_alone
 from qeval.suites.lint.stops import stop_flaws
 from qeval.suites.load import PlacedSuite
@@ -42,7 +42,7 @@ def _lint_one(placed: PlacedSuite) -> list[Finding]:
 def _flaws(case: Case, known: dict[str, tuple[Flaw, ...]]) -> list[Flaw]:
     try:
         with told_as_usage(f"case '{case.id}'"):
-            return [*format_flaws(case, known), *expectation_flaws(case), *limit_flaws(case), *stop_flaws(case)]
+            return [*schema_flaws(case, known), *expectation_flaws(case), *limit_flaws(case), *stop_flaws(case)]
     except UsageError as error:
         # One case whose options a library cannot take must not hide what is found in the others.
         return [Flaw("error", str(error))]

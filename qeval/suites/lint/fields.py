@@ -8,7 +8,7 @@ from typing import Any
 from qeval.grading import Question
 from qeval.grading.choices import accepted, first_accepted
 from qeval.grading.json_schema import Options
-from qeval.grading.schemas import OverBudgetError, Violation, violations
+from qeval.grading.schemas import OverBudgetError, Violation, checks_something, doubts, violations
 from qeval.jsonl import dumps
 from qeval.suites.lint.finding import Flaw
 
@@ -21,7 +21,8 @@ def field_flaws(options: Options, _question: Question) -> Iterator[Flaw]:
     if options.schema_ is False:
         yield Flaw("error", "the schema is false, which no value follows. Write what the answer must look like.")
         return
-    if options.schema_ in ({}, True) and not options.expect and not options.strict:
+    says_nothing = not checks_something(options.schema_) and not doubts(options.schema_)
+    if says_nothing and not options.expect and not options.strict:
         yield Flaw("warning", "the schema accepts every JSON value and no field is expected. Say what it must hold.")
     text = dumps(options.schema_)
     for key, wanted in (options.expect or {}).items():

@@ -9,7 +9,7 @@ from qeval.suites.case import Case
 from qeval.suites.lint.finding import Flaw
 from qeval.suites.lint.golds import golds
 
-_BYTES_PER_TOKEN = 4
+BYTES_PER_TOKEN = 4
 """Of UTF-8, at most about so many in a token of usual text, so that the count is rather too low than too high."""
 
 
@@ -18,7 +18,7 @@ def limit_flaws(case: Case) -> Iterator[Flaw]:
     for spec in case.graders:
         kind, options = check_grader(spec, f"case {case.id}")
         answers = golds(kind, options)
-        least = min((len(text.encode("utf-8", "replace")) for text in answers), default=0) // _BYTES_PER_TOKEN
+        least = min((len(text.encode("utf-8", "replace")) for text in answers), default=0) // BYTES_PER_TOKEN
         if least > case.max_new_tokens:
             yield Flaw(
                 "warning",
