@@ -7,10 +7,9 @@ from pathlib import Path
 from typing import Literal, NamedTuple
 
 import regex
-import yaml
 from pydantic import TypeAdapter
 
-from qeval.jsonl import read_text
+from qeval.bounded_yaml import read_yaml
 from qeval.marks import QUOTED
 from qeval.strict import Strict
 
@@ -55,7 +54,7 @@ class Patterns(NamedTuple):
 @cache
 def syntaxes() -> tuple[Syntax, ...]:
     """Return the table."""
-    return TypeAdapter(tuple[Syntax, ...]).validate_python(yaml.safe_load(read_text(TABLE)))
+    return TypeAdapter(tuple[Syntax, ...]).validate_python(read_yaml(TABLE))
 
 
 @cache

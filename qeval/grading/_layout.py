@@ -11,7 +11,6 @@ _LONGEST_RULE = 120
 _MOST_ROWS = 50
 """Equal lines, or cells of one line, that a table or a program may end in."""
 
-_CLOSING = ")]} \t\r\n"
 _CLOSING_TAGS = regex.compile(r"[\s\w>]*+(?:</(\w+)>\s*)+(?:</\w*)?")
 """The turns of a loop may begin and end within a tag."""
 _DRAWN = regex.compile(r"[\s\-=_*~#.·…|+<>/\\＿ー–—\u2500-\u259F]*+")
@@ -53,13 +52,16 @@ def is_tabular(loop: Loop, text: str, lines: list[str]) -> bool:
 
 
 def closes(loop: Loop, text: str) -> bool:
-    """Whether a loop is closing brackets or tags alone, and the text before has opened as many: so nested text ends."""
-    if set(loop.unit) <= set(_CLOSING):
-        before = text.rstrip(_CLOSING)
-        closing = text[len(before) :]
-        return sum(map(before.count, "([{")) >= sum(map(closing.count, ")]}"))
+    """Whether each turn of a loop closes brackets, or tags alone, that the text has opened: so nested text ends."""
+    if _surplus(loop.unit) > 0:
+        return _surplus(text) <= 0
     tags = _CLOSING_TAGS.fullmatch(loop.text)
     return tags is not None and all(text.count(f"<{tag}") >= text.count(f"</{tag}") for tag in set(tags.captures(1)))
+
+
+def _surplus(text: str) -> int:
+    """Return how many brackets a text closes more than it opens."""
+    return sum(map(text.count, ")]}")) - sum(map(text.count, "([{"))
 
 
 def lines_of(loop: Loop, text: str) -> list[str]:

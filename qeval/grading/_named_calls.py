@@ -95,7 +95,7 @@ def _unread(text: str, names: str, tools: Mapping[str, Collection[str]]) -> str 
     pattern = "|".join([rf"{_LINE_START}(?:{shapes})", *alone, tag])
     found = regex.search(pattern, text, regex.MULTILINE | regex.DOTALL)
     if found:
-        return None
+        return f"a call that cannot be read: {found[0].strip()[:60]}"
     return "JSON that names a tool and its parameters in no form of a call" if _names_both(_read(text), tools) else None
 
 

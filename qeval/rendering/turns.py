@@ -7,6 +7,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, NamedTuple
 
 from qeval.chat import Message, Tool, ToolCall
+from qeval.jsonl import loads
 from qeval.rendering.ways import Way
 
 TOOLS_TEXT = (
@@ -168,8 +169,8 @@ def _result_turn(place: int, message: Message, ids: _Ids, way: Way) -> Turn:
 
 def _own_object(text: str) -> dict[str, Any] | None:
     try:
-        value = json.loads(text)
-    except (ValueError, RecursionError):
+        value = loads(text, lenient=True)
+    except ValueError:
         return None
     return value if isinstance(value, dict) else None
 

@@ -74,7 +74,10 @@ def outcome_of(row: dict[str, Any], folder: Path) -> Outcome:
         max_new_tokens=len(tokens) - row["cut"] if "cut" in row else len(tokens) + 1,
     )
     engine = TransformersEngine(speaker(tokenizer, tokens), tokenizer, "cpu")
-    batch = Batch(0, 0, (engine.render("s", case),))
+    prompt = engine.render("s", case)
+    if "cut" in row and prompt.thought_tokens:
+        prompt = prompt._replace(thought_tokens=case.max_new_tokens)
+    batch = Batch(0, 0, (prompt,))
     apart = Apart(lambda: 0.0)
     beside = Beside(apart, BatchScoring(None, batch, folder, apart), BatchReplay(None, batch, apart, lambda: 0.0))
     (outcome,) = answer_batch(engine, batch, beside, lambda _: None).outcomes

@@ -11,10 +11,9 @@ from functools import cache
 from pathlib import Path
 from typing import NamedTuple
 
-import yaml
-
+from qeval.bounded_yaml import read_yaml
 from qeval.grading._text import base_language
-from qeval.jsonl import dumps, read_text
+from qeval.jsonl import dumps
 from qeval.outcome import Outcome
 from qeval.suites.answers import grade_case
 from qeval.suites.case import Case
@@ -104,5 +103,5 @@ def _said(names: list[str]) -> str:
 @cache
 def _told() -> dict[str, dict[str, str]]:
     """Return babble and refusal by language, read once."""
-    texts: dict[str, dict[str, str]] = yaml.safe_load(read_text(Path(__file__).with_name("probes.yaml")))
+    texts: dict[str, dict[str, str]] = read_yaml(Path(__file__).with_name("probes.yaml"))
     return texts
