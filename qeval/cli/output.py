@@ -2,26 +2,28 @@
 
 from __future__ import annotations
 
+import json
+import re
 import sys
+import traceback
 from pathlib import Path
 from typing import Annotated, NoReturn
 
 import typer
 from rich.console import Console
 
+from qeval import streams
 from qeval.errors import ExitCode, QevalError
 from qeval.jsonl import dumps
-from qeval.reporting.visible import visible
+from qeval.visible import pieces, visible
 
 Json = Annotated[bool, typer.Option("--json", help="Print the result as one JSON line, the last line of stdout.")]
 
-
-_ESCAPED = {ord(char): f"\\u{ord(char):04x}" for char in "\u0085\u2028\u2029"}
-"""Line ends that JSON allows raw inside texts."""
+_NOT_ASCII = re.compile("[^\x00-\x7f]")
 
 
 class Finished(SystemExit):
-    """The end of a command that has told everything, its JSON line too."""
+    """The end of a command that has told everything, its JSON line too; its code is the decision."""
 
 
 def console(*, as_json: bool) -> Console:
@@ -30,8 +32,8 @@ def console(*, as_json: bool) -> Console:
 
 
 def say(target: Console, text: str) -> None:
-    """Print a line as it is: no markup, no colours of rich's own, no wrapping."""
-    target.print(text, markup=False, highlight=False, soft_wrap=True)
+    """Print a line as it is: no markup, no colours of rich's own, no wrapping, nothing that a terminal obeys."""
+    target.print(visible(text), markup=False, highlight=False, soft_wrap=True)
 
 
 def progress_console() -> Console:
@@ -40,9 +42,19 @@ def progress_console() -> Console:
 
 
 def print_json(value: object) -> None:
-    """Print one JSON line to stdout, one to readers as well that end lines where Unicode does."""
-    sys.stdout.write(dumps(value).translate(_ESCAPED) + "\n")
+    """Print one JSON line to stdout, in ASCII where stdout is not UTF-8.
+
+    Line ends that only Unicode knows, and characters that a terminal obeys, are written as escapes.
+    """
+    line = "".join(_escaped(piece.text) if piece.unsafe else piece.text for piece in pieces(dumps(value)))
+    if not (sys.stdout.encoding or "utf-8").lower().startswith("utf"):
+        line = _NOT_ASCII.sub(lambda match: _escaped(match[0]), line)
+    sys.stdout.write(line + "\n")
     sys.stdout.flush()
+
+
+def _escaped(character: str) -> str:
+    return json.dumps(character)[1:-1]
 
 
 def fail(error: QevalError, *, as_json: bool) -> NoReturn:
@@ -51,7 +63,15 @@ def fail(error: QevalError, *, as_json: bool) -> NoReturn:
     sys.stderr.write(f"error: {visible(str(error))}\n")
     if as_json:
         print_json({"error": str(error), "exit_code": int(error.exit_code)})
-    raise SystemExit(int(error.exit_code))
+    raise Finished(int(error.exit_code))
+
+
+def fault(error: BaseException, *, as_json: bool) -> NoReturn:
+    """Print a fault of qeval itself with its traceback, for whoever mends it."""
+    sys.stderr.write(visible("".join(traceback.format_exception(error))))
+    if as_json:
+        print_json({"error": f"{type(error).__name__}: {error}", "exit_code": int(ExitCode.INTERNAL)})
+    raise Finished(int(ExitCode.INTERNAL))
 
 
 def say_report_only(target: Console, exit_code: int, *, report_only: bool) -> None:
@@ -60,10 +80,16 @@ def say_report_only(target: Console, exit_code: int, *, report_only: bool) -> No
         say(target, "--report-only: this command ends with 0 all the same.")
 
 
-def interrupted(folder: Path, *, as_json: bool) -> NoReturn:
-    """Say that a run was interrupted, and how to go on."""
-    more = f"run the same command with --out {folder} --resume to finish"
-    sys.stderr.write(f"interrupted. What was answered is kept in {folder}; {more}.\n")
+def interrupted(what_is_left: str, *, as_json: bool, out: Path | None = None) -> NoReturn:
+    """Say that a command was interrupted, and what is left of it."""
+    sys.stderr.write(visible(f"interrupted. {what_is_left}\n"))
     if as_json:
-        print_json({"error": "interrupted", "out": str(folder), "exit_code": int(ExitCode.INTERRUPTED)})
-    raise Finished(ExitCode.INTERRUPTED)
+        place = {} if out is None else {"out": str(out)}
+        print_json({"error": "interrupted", **place, "exit_code": int(ExitCode.INTERRUPTED)})
+    raise Finished(int(ExitCode.INTERRUPTED))
+
+
+def tell_loss() -> None:
+    """Say on stderr that a part of stdout could not be written, on a full disk for instance."""
+    if (why := streams.loss()) is not None:
+        sys.stderr.write(f"warning: standard output could not be written ({why}). The exit code is right.\n")

@@ -109,11 +109,10 @@ def _watch(rows: Iterator[RawCase | Dropped], total: int | None) -> Iterator[Raw
 
 
 def _tell(imported: Imported, out: Path, target: Console) -> None:
-    from qeval.reporting.visible import visible
     from qeval.suites.importing import by_reason
 
     def line(text: str) -> None:
-        say(target, visible(text))
+        say(target, text)
 
     drawn = f", drawn from {imported.valid} with seed {imported.seed}" if len(imported.cases) < imported.valid else ""
     line(f"{out}: {len(imported.cases)} cases in {imported.clusters} clusters from {imported.rows} rows{drawn}")

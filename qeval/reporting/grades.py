@@ -11,8 +11,9 @@ from rich.table import Table
 from rich.text import Text
 
 from qeval.outcome import Outcome
-from qeval.reporting.visible import one_line, visible
+from qeval.reporting.visible import one_line
 from qeval.units import UNKNOWN
+from qeval.visible import visible
 
 _FAILURES_SHOWN = 10
 _REASON_CHARACTERS = 160

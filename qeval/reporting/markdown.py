@@ -13,8 +13,9 @@ from collections.abc import Iterable, Sequence
 from qeval.compare.report import CandidateResult, ChangedCase, Report, SelfFlips, Stratum, VariantSummary, Verdict
 from qeval.reporting import fidelity, figures, view
 from qeval.reporting.decoding import decoding_lines
-from qeval.reporting.visible import cut, one_line, visible
+from qeval.reporting.visible import cut, one_line
 from qeval.units import UNKNOWN, percent, rate, size
+from qeval.visible import visible
 
 LENGTH_LIMIT = 60_000
 """Characters of a whole report."""

@@ -18,8 +18,9 @@ from qeval.compare.report import CandidateResult, ChangedCase, Report, VariantSu
 from qeval.reporting import fidelity, fidelity_table, verdict_table, view
 from qeval.reporting.decoding import decoding_lines
 from qeval.reporting.verdict_table import STYLES
-from qeval.reporting.visible import cut, one_line, visible
+from qeval.reporting.visible import cut, one_line
 from qeval.units import UNKNOWN, rate, size
+from qeval.visible import visible
 
 _WIDE = 110
 """Columns from which secondary numbers have room."""

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import fcntl
 import os
-import sys
 import threading
 import time
 import traceback
@@ -17,6 +16,7 @@ from contextlib import contextmanager
 from multiprocessing import connection, parent_process
 from pathlib import Path
 
+from qeval import streams
 from qeval.errors import QevalError, UsageError, is_out_of_memory
 from qeval.record import Reason
 from qeval.runner.answer import run_task
@@ -28,7 +28,8 @@ _WRITER_WAIT_S = 60.0
 def main(task: Task, pipe: connection.Connection) -> None:
     """Run one variant to its end and say how it went; the entry point of the spawned process."""
     _die_with_parent()
-    _redirect_output(task.folder / "log.txt")
+    # bitsandbytes prints a line per matmul on CPU.
+    streams.redirect(task.folder / "log.txt")
     _set_environment(task.threads)
     try:
         with _only_writer(task.folder):
@@ -95,11 +96,3 @@ def _set_environment(threads: int) -> None:
     os.environ.update({"OMP_NUM_THREADS": str(threads), "TOKENIZERS_PARALLELISM": "false"})
     os.environ.setdefault("OMP_WAIT_POLICY", "passive")
     os.environ.setdefault("GOMP_SPINCOUNT", "10000")
-
-
-def _redirect_output(path: Path) -> None:
-    """Send what libraries print, from Python or C, to a file: bitsandbytes prints a line per matmul on CPU."""
-    log = path.open("a", encoding="utf-8")
-    for stream in (sys.stdout, sys.stderr):
-        stream.flush()
-        os.dup2(log.fileno(), stream.fileno())
