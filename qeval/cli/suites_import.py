@@ -21,9 +21,10 @@ if TYPE_CHECKING:
 
 def _show_masks(wanted: bool) -> None:
     if wanted:
-        from qeval.suites.importers._masks import BUILT_IN
+        from qeval.sensitive.rules import CREDENTIALS, PERSONAL
 
-        typer.echo(BUILT_IN.read_text(encoding="utf-8"), nl=False)
+        for file in (CREDENTIALS, PERSONAL):
+            typer.echo(file.read_text(encoding="utf-8"), nl=False)
         raise typer.Exit
 
 

@@ -9,12 +9,13 @@ from typing import Any, NamedTuple
 
 from qeval.errors import UsageError
 from qeval.jsonl import dumps
+from qeval.sensitive.rules import Rule
 from qeval.strict import validate
 from qeval.suites.case import Case, SuiteHeader
 from qeval.suites.check import RawCase, check_cases
 from qeval.suites.draw import Draw
 from qeval.suites.import_clusters import join_clusters
-from qeval.suites.importers._masks import CannotMaskError, Masks, Rule, load_rules
+from qeval.suites.importers._masks import CannotMaskError, Masks, load_rules
 from qeval.suites.importers._origin import without_login
 from qeval.suites.importers.base import Dropped, Reading, Wanted, check_wanted, find_importer
 from qeval.suites.load import list_suites
