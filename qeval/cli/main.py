@@ -9,6 +9,7 @@ from typing import Annotated
 import typer
 
 from qeval import __version__
+from qeval.clean import hide_variables
 from qeval.cli import compare, formats, grade, models, power, run, schemas, selftest, suites, track
 from qeval.cli.output import Finished, fail, fault, interrupted, tell_loss
 from qeval.errors import ExitCode, QevalError, UsageError
@@ -61,6 +62,7 @@ def entry() -> None:
     nothing, so it never ends with 1, which means that a candidate regressed.
     """
     settle()
+    hide_variables()
     if _COMPLETION in os.environ:
         app()
     try:

@@ -13,9 +13,10 @@ import typer
 from rich.console import Console
 
 from qeval import streams
+from qeval.clean import clean, without_credentials
 from qeval.errors import ExitCode, QevalError
 from qeval.jsonl import dumps
-from qeval.visible import pieces, visible
+from qeval.visible import pieces
 
 Json = Annotated[bool, typer.Option("--json", help="Print the result as one JSON line, the last line of stdout.")]
 
@@ -33,7 +34,7 @@ def console(*, as_json: bool) -> Console:
 
 def say(target: Console, text: str) -> None:
     """Print a line as it is: no markup, no colours of rich's own, no wrapping, nothing that a terminal obeys."""
-    target.print(visible(text), markup=False, highlight=False, soft_wrap=True)
+    target.print(clean(text), markup=False, highlight=False, soft_wrap=True)
 
 
 def progress_console() -> Console:
@@ -59,18 +60,19 @@ def _escaped(character: str) -> str:
 
 def fail(error: QevalError, *, as_json: bool) -> NoReturn:
     """Print an error for its reader and end with its exit code."""
-    # A message may quote a file, and a file may hold terminal escapes.
-    sys.stderr.write(f"error: {visible(str(error))}\n")
+    sys.stderr.write(f"error: {clean(str(error))}\n")
     if as_json:
-        print_json({"error": str(error), "exit_code": int(error.exit_code)})
+        print_json({"error": without_credentials(str(error)), "exit_code": int(error.exit_code)})
     raise Finished(int(error.exit_code))
 
 
 def fault(error: BaseException, *, as_json: bool) -> NoReturn:
     """Print a fault of qeval itself with its traceback, for whoever mends it."""
-    sys.stderr.write(visible("".join(traceback.format_exception(error))))
+    sys.stderr.write(clean("".join(traceback.format_exception(error))))
     if as_json:
-        print_json({"error": f"{type(error).__name__}: {error}", "exit_code": int(ExitCode.INTERNAL)})
+        print_json(
+            {"error": without_credentials(f"{type(error).__name__}: {error}"), "exit_code": int(ExitCode.INTERNAL)}
+        )
     raise Finished(int(ExitCode.INTERNAL))
 
 
@@ -82,7 +84,7 @@ def say_report_only(target: Console, exit_code: int, *, report_only: bool) -> No
 
 def interrupted(what_is_left: str, *, as_json: bool, out: Path | None = None) -> NoReturn:
     """Say that a command was interrupted, and what is left of it."""
-    sys.stderr.write(visible(f"interrupted. {what_is_left}\n"))
+    sys.stderr.write(clean(f"interrupted. {what_is_left}\n"))
     if as_json:
         place = {} if out is None else {"out": str(out)}
         print_json({"error": "interrupted", **place, "exit_code": int(ExitCode.INTERRUPTED)})

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import fcntl
 import os
+import sys
 import threading
 import time
 import traceback
@@ -17,6 +18,7 @@ from multiprocessing import connection, parent_process
 from pathlib import Path
 
 from qeval import streams
+from qeval.clean import clean, hide_variables, without_credentials
 from qeval.errors import QevalError, UsageError, is_out_of_memory
 from qeval.record import Reason
 from qeval.runner.answer import run_task
@@ -30,6 +32,7 @@ def main(task: Task, pipe: connection.Connection) -> None:
     _die_with_parent()
     # bitsandbytes prints a line per matmul on CPU.
     streams.redirect(task.folder / "log.txt")
+    hide_variables()
     _set_environment(task.threads)
     try:
         with _only_writer(task.folder):
@@ -38,15 +41,15 @@ def main(task: Task, pipe: connection.Connection) -> None:
     except UsageError as error:
         pipe.send(Failed("unsupported", str(error), usage=True))
     except QevalError as error:
-        pipe.send(Failed("unsupported", str(error)))
+        pipe.send(Failed("unsupported", without_credentials(str(error))))
     except (BrokenPipeError, EOFError):
         os._exit(1)
     except Exception as error:  # noqa: BLE001 - the process boundary: told to the parent, with its traceback in the log
-        traceback.print_exc()
+        sys.stderr.write(clean(traceback.format_exc()))
         if is_out_of_memory(error):
-            pipe.send(Failed("out_of_memory", str(error) or "the process ran out of memory"))
+            pipe.send(Failed("out_of_memory", without_credentials(str(error)) or "the process ran out of memory"))
         else:
-            pipe.send(Failed("crashed", f"{type(error).__name__}: {error}"))
+            pipe.send(Failed("crashed", without_credentials(f"{type(error).__name__}: {error}")))
 
 
 def _ask(pipe: connection.Connection) -> Reason | None:

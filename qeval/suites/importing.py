@@ -9,6 +9,7 @@ from typing import Any, NamedTuple
 
 from qeval.errors import UsageError
 from qeval.jsonl import dumps
+from qeval.sensitive.address import shown_address
 from qeval.sensitive.rules import Rule
 from qeval.strict import validate
 from qeval.suites.case import Case, SuiteHeader
@@ -16,7 +17,6 @@ from qeval.suites.check import RawCase, check_cases
 from qeval.suites.draw import Draw
 from qeval.suites.import_clusters import join_clusters
 from qeval.suites.importers._masks import CannotMaskError, Masks, load_rules
-from qeval.suites.importers._origin import without_login
 from qeval.suites.importers.base import Dropped, Reading, Wanted, check_wanted, find_importer
 from qeval.suites.load import list_suites
 
@@ -80,7 +80,7 @@ def gather(  # noqa: PLR0917 - what a person may say of an import
         n_rows += 1
         sorter.take(row)
     if not sorter.kept:
-        raise UsageError(f"{without_login(wanted.source)}: no row became a case. {_why(sorter.dropped)}")
+        raise UsageError(f"{shown_address(wanted.source)}: no row became a case. {_why(sorter.dropped)}")
     names = join_clusters([item.case for item in sorter.kept])
     kept = [_in_cluster(item, names[item.case.id]) for item in sorter.kept]
     drawn = _drawn(kept, limit if limit is not None else reading.limit, seed)

@@ -8,6 +8,7 @@ from __future__ import annotations
 from pathlib import Path
 from typing import NamedTuple
 
+from qeval.clean import clean
 from qeval.reporting.tracking.address import Address, local_store, read_address, run_url, unreachable
 from qeval.reporting.tracking.content import tracked
 from qeval.reporting.tracking.privacy import Privacy
@@ -70,4 +71,5 @@ def _not_sent(run_folder: Path, address: Address, reason: str) -> TrackingResult
 
 
 def _first_line(error: Exception) -> str:
-    return (str(error).strip().split("\n")[0] or type(error).__name__)[:300].rstrip(".")
+    said = clean(str(error)).strip().split("\n")[0] or type(error).__name__
+    return said[:300].rstrip(".")
