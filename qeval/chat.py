@@ -2,18 +2,19 @@
 
 from __future__ import annotations
 
-from typing import Any, Literal
+from typing import Annotated, Any, Literal
 
 from pydantic import Field
 
 from qeval.strict import Strict
+from qeval.text_kinds import ModelText, TextKind
 
 
 class ToolCall(Strict):
     """One call of a tool, with its arguments as JSON values."""
 
-    name: str
-    arguments: dict[str, Any] = Field(default_factory=dict)
+    name: ModelText
+    arguments: Annotated[dict[str, Any], TextKind.MODEL] = Field(default_factory=dict)
 
 
 class Message(Strict):

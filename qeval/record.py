@@ -19,7 +19,7 @@ import re
 from collections import Counter
 from collections.abc import Callable
 from pathlib import Path
-from typing import Any, Literal, NamedTuple, TypeVar
+from typing import Annotated, Any, Literal, NamedTuple, TypeVar
 
 from pydantic import Field, ValidationError
 
@@ -34,6 +34,7 @@ from qeval.jsonl import dumps, loads, read_appended, read_text, write_atomic
 from qeval.outcome import Outcome
 from qeval.scored import ScoredAnswer
 from qeval.strict import Strict, validate
+from qeval.text_kinds import ModelText, Name, Own, PersonText, TextKind
 
 T = TypeVar("T", bound=Strict)
 
@@ -50,8 +51,8 @@ class SuiteInfo(Strict):
     """Which suite, exactly."""
 
     version: int
-    size: str
-    digest: str
+    size: Own
+    digest: Own
     n_cases: int
 
 
@@ -85,7 +86,7 @@ class Measurements(Strict):
     """Times, memory and counts of the machine: what may differ between two equal runs."""
 
     attempts: int = 1
-    started_at: str | None = None
+    started_at: Own | None = None
     load_s: float | None = None
     run_s: float | None = None
     prompt_tokens: int = 0
@@ -111,14 +112,14 @@ class Measurements(Strict):
 class CaseInfo(Strict):
     """What slices, clusters and reports need to know of a case."""
 
-    suite: str
-    case: str
-    tags: dict[str, str] = Field(default_factory=dict)
-    cluster: str
-    tenant: str | None = None
-    question: str = ""
+    suite: Name
+    case: Name
+    tags: dict[Name, PersonText] = Field(default_factory=dict)
+    cluster: PersonText
+    tenant: PersonText | None = None
+    question: ModelText = ""
     """The last user message, shortened for reading."""
-    expected: str = ""
+    expected: ModelText = ""
     """The graders as written, shortened for reading."""
 
 
@@ -163,14 +164,14 @@ class Replay(Strict):
     """Whether a candidate's answers are decoded plainly, or along the baseline's answers as far as it agrees."""
 
     chosen: DecodeChoice
-    why: str
+    why: Own
     pilot: ReplayPilot | None = None
 
 
 class FidelityInfo(Strict):
     """What a record's fidelity rests on."""
 
-    reference: str
+    reference: Own
     """sha256 over the answers that were scored: the baseline's, by suite and case id."""
     state_bytes: int = 0
     """Size of the hidden states stored, of a baseline; its output head is not counted."""
@@ -183,19 +184,19 @@ class RecordHeader(Strict):
     """What ran, on what, and whether it finished."""
 
     schema_version: int = SCHEMA_VERSION
-    variant: str
-    engine: str
-    format: str
+    variant: Name
+    engine: Own
+    format: Name
     model: ModelInfo
-    suites: dict[str, SuiteInfo]
-    decoding: dict[str, Any]
+    suites: dict[Name, SuiteInfo]
+    decoding: Annotated[dict[str, Any], TextKind.OWN]
     """Decoding settings in force, greedy unless the variant says otherwise."""
-    batches: str
+    batches: Own
     """sha256 over the planned batches (case ids in order, for every repeat)."""
     level: ComparabilityLevel = "token_ids"
     rendering: Rendering | None = None
     proof: Proof | None = None
-    notes: tuple[str, ...] = ()
+    notes: tuple[Own, ...] = ()
     """What people should know about how the variant computes here, such as a kernel that is emulated."""
     batch_mates: float | None = None
     """Largest move of a logit of a row when only the other rows of its batch change; None where not tested."""
@@ -209,7 +210,7 @@ class RecordHeader(Strict):
     judge: JudgeInfo | None = None
     """None where no judge graded."""
     state: State = "running"
-    state_detail: str = ""
+    state_detail: ModelText = ""
     measurements: Measurements = Field(default_factory=Measurements)
 
 
