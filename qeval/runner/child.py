@@ -9,17 +9,17 @@ from __future__ import annotations
 import fcntl
 import os
 import sys
-import threading
 import time
 import traceback
 from collections.abc import Iterator
 from contextlib import contextmanager
-from multiprocessing import connection, parent_process
+from multiprocessing import connection
 from pathlib import Path
 
 from qeval import streams
 from qeval.clean import clean, hide_variables, without_credentials
 from qeval.errors import QevalError, UsageError, is_out_of_memory
+from qeval.parent import die_with_parent
 from qeval.record import Reason
 from qeval.runner.answer import run_task
 from qeval.runner.task import Done, Failed, Look, Task
@@ -29,7 +29,7 @@ _WRITER_WAIT_S = 60.0
 
 def main(task: Task, pipe: connection.Connection) -> None:
     """Run one variant to its end and say how it went; the entry point of the spawned process."""
-    _die_with_parent()
+    die_with_parent()
     # bitsandbytes prints a line per matmul on CPU.
     streams.redirect(task.folder / "log.txt")
     hide_variables()
@@ -74,19 +74,6 @@ def _only_writer(folder: Path) -> Iterator[None]:
                     ) from None
                 time.sleep(0.2)
         yield
-
-
-def _die_with_parent() -> None:
-    """End this process as soon as the parent ends, however that happens."""
-    parent = parent_process()
-    if parent is None:
-        return
-
-    def watch() -> None:
-        connection.wait([parent.sentinel])
-        os._exit(1)
-
-    threading.Thread(target=watch, daemon=True).start()
 
 
 def _set_environment(threads: int) -> None:

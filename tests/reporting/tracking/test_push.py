@@ -17,9 +17,23 @@ import pytest
 
 from qeval.errors import UsageError
 from qeval.reporting.files import write_all
-from qeval.reporting.tracking import push
+from qeval.reporting.tracking import apart, push
+from qeval.reporting.tracking.store import failures, store
 from tests.reporting.fake import full_report
 from tests.reporting.tracking.conftest import SECRET, secret_record, secret_report, write_record
+
+
+@pytest.fixture
+def stored_here(monkeypatch):
+    """Store in the test's own process, whose MLflow a test can break."""
+
+    def here(job, _):
+        try:
+            return store(*job)
+        except failures() as error:
+            raise apart.StoreFailed(str(error)) from error
+
+    monkeypatch.setattr(apart, "store_apart", here)
 
 
 def free_port() -> int:
@@ -125,7 +139,7 @@ def test_pushing_twice_changes_nothing(run_folder):
 
 @pytest.mark.slow
 @pytest.mark.parametrize("steps", [1, 4])
-def test_a_push_that_died_half_way_is_completed_without_doubling(run_folder, monkeypatch, steps):
+def test_a_push_that_died_half_way_is_completed_without_doubling(run_folder, monkeypatch, stored_here, steps):
     from mlflow import MlflowClient
 
     left = iter(range(steps))
@@ -150,7 +164,7 @@ def test_a_push_that_died_half_way_is_completed_without_doubling(run_folder, mon
 
 
 @pytest.mark.slow
-def test_an_unfinished_run_with_another_parameter_is_replaced(run_folder, monkeypatch):
+def test_an_unfinished_run_with_another_parameter_is_replaced(run_folder, monkeypatch, stored_here):
     from mlflow import MlflowClient
 
     whole = MlflowClient.log_artifacts
