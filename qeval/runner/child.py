@@ -22,6 +22,7 @@ from qeval.errors import QevalError, UsageError, is_out_of_memory
 from qeval.parent import die_with_parent
 from qeval.record import Reason
 from qeval.runner.answer import run_task
+from qeval.runner.judge_endpoint import KEY_VARIABLE
 from qeval.runner.task import Done, Failed, Look, Task
 
 _WRITER_WAIT_S = 60.0
@@ -33,6 +34,8 @@ def main(task: Task, pipe: connection.Connection) -> None:
     # bitsandbytes prints a line per matmul on CPU.
     streams.redirect(task.folder / "log.txt")
     hide_variables()
+    # The judge is asked by the parent; no library here needs to know its key.
+    os.environ.pop(KEY_VARIABLE, None)
     _set_environment(task.threads)
     try:
         with _only_writer(task.folder):
