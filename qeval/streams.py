@@ -16,6 +16,7 @@ import os
 import select
 import sys
 import unicodedata
+from collections.abc import Callable
 from contextlib import suppress
 from functools import cache
 from importlib import resources
@@ -70,10 +71,17 @@ class _Descriptor(io.RawIOBase):
 class Stream(io.TextIOWrapper):
     """Text on a descriptor. It outlives `close()`: a suite's generator may close streams that are not its own."""
 
-    def __init__(self, number: int, encoding: str, errors: str, *, by_line: bool) -> None:
-        """Write to a descriptor; `by_line`: flush at every line end."""
+    def __init__(
+        self, number: int, encoding: str, errors: str, *, by_line: bool, rewrite: Callable[[str], str] | None = None
+    ) -> None:
+        """Write to a descriptor; `by_line`: flush at every line end; `rewrite`: what becomes of each text."""
         self._descriptor = _Descriptor(number)
+        self._rewrite = rewrite
         super().__init__(io.BufferedWriter(self._descriptor), encoding, errors, line_buffering=by_line)
+
+    def write(self, text: str, /) -> int:
+        """Write a text, rewritten where the stream says how."""
+        return super().write(text if self._rewrite is None else self._rewrite(text))
 
     def close(self) -> None:
         """Flush, and stay open."""
@@ -99,8 +107,13 @@ def settle() -> None:
         sys.stderr = _in_place_of(sys.stderr, 2)
 
 
-def redirect(path: Path) -> None:
-    """Append all that this process prints, from Python or C, to a file; where it cannot be opened, to nowhere."""
+def redirect(path: Path, rewrite: Callable[[str], str]) -> None:
+    """Append all that this process prints, from Python or C, to a file; where it cannot be opened, to nowhere.
+
+    Args:
+        path: the file.
+        rewrite: what becomes of each text that Python prints.
+    """
     _open_standard_descriptors()
     try:
         log = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_APPEND, 0o666)
@@ -113,8 +126,8 @@ def redirect(path: Path) -> None:
     for number in (1, 2):
         os.dup2(log, number)
     os.close(log)
-    sys.stdout = Stream(1, "utf-8", "backslashreplace", by_line=True)
-    sys.stderr = Stream(2, "utf-8", "backslashreplace", by_line=True)
+    sys.stdout = Stream(1, "utf-8", "backslashreplace", by_line=True, rewrite=rewrite)
+    sys.stderr = Stream(2, "utf-8", "backslashreplace", by_line=True, rewrite=rewrite)
 
 
 def loss() -> str | None:

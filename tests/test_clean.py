@@ -92,7 +92,9 @@ def test_variables_that_hold_secrets_are_hidden_by_their_names() -> None:
 
 @given(
     user=st.text("abc", min_size=1, max_size=5),
-    password=st.text(st.characters(min_codepoint=33, max_codepoint=126, exclude_characters="@/?# \"'<>"), min_size=2, max_size=12),
+    password=st.text(
+        st.characters(min_codepoint=33, max_codepoint=126, exclude_characters="@/?# \"'<>"), min_size=2, max_size=12
+    ),
     rest=st.sampled_from(["", "/x", "/db?ssl=true", ":5000/#/y"]),
 )
 def test_no_address_shows_its_password(user: str, password: str, rest: str) -> None:

@@ -81,7 +81,7 @@ def test_what_is_printed_after_a_redirection_is_in_the_file_with_all_descriptors
     log = tmp_path / "log.txt"
     code = (
         "import os; from pathlib import Path; from qeval import streams\n"
-        f"streams.redirect(Path({str(log)!r})); print('printed →'); os.write(2, b'from C\\n')\n"
+        f"streams.redirect(Path({str(log)!r}), str.upper); print('printed →'); os.write(2, b'from C\\n')\n"
         f"held = open({str(tmp_path / 'held')!r}, 'w'); print(held.fileno() > 2)"
     )
     subprocess.run(
@@ -89,5 +89,18 @@ def test_what_is_printed_after_a_redirection_is_in_the_file_with_all_descriptors
         env={**os.environ, "PYTHONIOENCODING": "ascii"},
         check=True,
     )
-    assert log.read_text(encoding="utf-8") == "printed →\nfrom C\nTrue\n"
+    assert log.read_text(encoding="utf-8") == "PRINTED →\nfrom C\nTRUE\n"
     assert (tmp_path / "held").read_bytes() == b""
+
+
+@pytest.mark.parametrize(("fault", "code"), [("raise ImportError('no typer')", 70), ("raise KeyboardInterrupt", 130)])
+def test_what_hinders_loading_the_program_is_no_verdict(fault, code, tmp_path):
+    (tmp_path / "typer.py").write_text(fault)
+    path = os.pathsep.join([str(tmp_path), os.environ.get("PYTHONPATH", ""), os.getcwd()])
+    done = subprocess.run(
+        [sys.executable, "-m", "qeval", "power"],
+        env={**os.environ, "PYTHONPATH": path},
+        capture_output=True,
+        check=False,
+    )
+    assert done.returncode == code

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import fcntl
 import os
-import sys
 import time
 import traceback
 from collections.abc import Iterator
@@ -32,7 +31,7 @@ def main(task: Task, pipe: connection.Connection) -> None:
     """Run one variant to its end and say how it went; the entry point of the spawned process."""
     die_with_parent()
     # bitsandbytes prints a line per matmul on CPU.
-    streams.redirect(task.folder / "log.txt")
+    streams.redirect(task.folder / "log.txt", clean)
     hide_variables()
     # The judge is asked by the parent; no library here needs to know its key.
     os.environ.pop(KEY_VARIABLE, None)
@@ -48,7 +47,7 @@ def main(task: Task, pipe: connection.Connection) -> None:
     except (BrokenPipeError, EOFError):
         os._exit(1)
     except Exception as error:  # noqa: BLE001 - the process boundary: told to the parent, with its traceback in the log
-        sys.stderr.write(clean(traceback.format_exc()))
+        traceback.print_exc()
         if is_out_of_memory(error):
             pipe.send(Failed("out_of_memory", without_credentials(str(error)) or "the process ran out of memory"))
         else:

@@ -85,7 +85,7 @@ def _hear(pipe: connection.Connection, wait_s: float, late: str) -> object:
 def _main(job: Job, pipe: connection.Connection) -> None:
     """Store, and say how it went; the entry point of the process."""
     die_with_parent()
-    redirect(Path(os.devnull))
+    redirect(Path(os.devnull), str)
     said: Stored | _Refused | _Failed
     try:
         load_mlflow()
