@@ -28,14 +28,17 @@ class Proof(Strict):
     quantized_modules: int
     skipped_modules: tuple[Own, ...]
     """Modules with a weight matrix that were left unquantised, such as `lm_head`."""
-    parameters: int
-    """Number of weights, a tied matrix counted once."""
-    effective_bits: float
-    """Stored bits a weight, quantisation state included: 8 * storage_bytes / parameters."""
-    storage_bytes: int
-    """Bytes of all storages, counted once each, through tensor subclasses and quantisation state."""
+    parameters: int | None
+    """Number of weights, a tied matrix counted once; None where the layout is not known."""
+    effective_bits: float | None
+    """Stored bits per weight, quantisation state included: 8 * storage_bytes / parameters; None where not known."""
+    storage_bytes: int | None
+    """Bytes of all storages, counted once each, through tensor subclasses and quantisation state; None where not
+    known."""
     dtypes: dict[Own, int]
     """Bytes by storage dtype."""
+    unknown_layout: Own = ""
+    """What of the stored weights could not be read; empty where bits and bytes are known."""
 
 
 class Rendering(Strict):

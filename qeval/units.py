@@ -22,6 +22,15 @@ def size(n_bytes: int | None) -> str:
     return f"{n_bytes} B"
 
 
+def bits(value: float | None) -> str:
+    """Format stored bits per weight.
+
+    >>> bits(4.5), bits(None)
+    ('4.50', 'n/a')
+    """
+    return UNKNOWN if value is None else f"{value:.2f}"
+
+
 def duration(seconds: float | None) -> str:
     """Format a duration.
 

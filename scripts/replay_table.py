@@ -116,7 +116,7 @@ def traffics(records: Mapping[str, Record], model: Path, batches: Sequence[int])
     yield "|---|---|" + "---|" * len(batches)
     baseline = next(record for record in records.values() if record.header.replay is None)
     for name, record in records.items():
-        if record is baseline or record.header.proof is None:
+        if record is baseline or record.header.proof is None or record.header.proof.storage_bytes is None:
             continue
         rows = rows_of(baseline, record)
         token = token_bytes(model, 2 if record.header.format.startswith(("bf16", "fp16")) else 4)

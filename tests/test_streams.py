@@ -96,7 +96,7 @@ def test_what_is_printed_after_a_redirection_is_in_the_file_with_all_descriptors
 @pytest.mark.parametrize(("fault", "code"), [("raise ImportError('no typer')", 70), ("raise KeyboardInterrupt", 130)])
 def test_what_hinders_loading_the_program_is_no_verdict(fault, code, tmp_path):
     (tmp_path / "typer.py").write_text(fault)
-    path = os.pathsep.join([str(tmp_path), os.environ.get("PYTHONPATH", ""), os.getcwd()])
+    path = os.pathsep.join([str(tmp_path), os.environ.get("PYTHONPATH", ""), str(Path.cwd())])
     done = subprocess.run(
         [sys.executable, "-m", "qeval", "power"],
         env={**os.environ, "PYTHONPATH": path},

@@ -67,9 +67,14 @@ def pick(results: Sequence[CandidateResult], headers: Sequence[RecordHeader]) ->
     """
     accepted = [result.candidate for result in results if result.decision == "accepted"]
     if accepted:
-        stored = {header.variant: header.proof.storage_bytes for header in headers if header.proof}
-        return Pick("accepted", min(accepted, key=lambda name: stored.get(name, math.inf)))
+        return Pick("accepted", min(accepted, key=lambda name: _stored_bytes(name, headers)))
     return Pick(worst([r.decision for r in results if r.decision != "regressed"] or ["regressed"]), None)
+
+
+def _stored_bytes(variant: str, headers: Sequence[RecordHeader]) -> float:
+    """Return what a variant's weights take, more than anything where that is not known."""
+    proof = next((header.proof for header in headers if header.variant == variant), None)
+    return math.inf if proof is None or proof.storage_bytes is None else proof.storage_bytes
 
 
 def decide(

@@ -6,6 +6,7 @@ from collections.abc import Iterable, Sequence
 
 from qeval.compare.pairs import Pair
 from qeval.record import Proof, Record
+from qeval.units import bits
 
 _FEW_BITS = 5
 _TOKENS_OF_FEW_BITS, _TOKENS_OF_MORE = 1_000, 10_000
@@ -33,14 +34,14 @@ def identity_notes(baseline: Record, candidate: Record) -> tuple[str, ...]:
     ]
     if other.proof is None:
         notes.append("this variant carries no proof of what it is")
-    elif one.proof and one.proof.storage_bytes == other.proof.storage_bytes and one.proof.dtypes == other.proof.dtypes:
+    elif one.proof is not None and _same_bytes(one.proof, other.proof):
         notes.append("the proof agrees: its weights take the same bytes in the same types as the baseline's")
     elif other.proof.quantized_modules == 0:
         notes.append("the proof agrees: no module was quantised")
     else:
         notes.append(
             f"the proof disagrees: {other.proof.quantized_modules} modules are quantised at "
-            f"{other.proof.effective_bits:.2f} bits a weight; look for a cache, or for short answers that hide it"
+            f"{bits(other.proof.effective_bits)} bits per weight; look for a cache, or for short answers that hide it"
         )
     return tuple(notes)
 
@@ -62,8 +63,8 @@ def copied_answers(baseline: Record, candidate: Record, pairs: Sequence[Pair]) -
         return ()
     return (
         f"the answers are the baseline's: all {tokens} tokens are equal, though {theirs.quantized_modules} modules are "
-        f"quantised at {theirs.effective_bits:.2f} bits a weight; look for a cache of answers that does not know the "
-        "variant",
+        f"quantised at {bits(theirs.effective_bits)} bits per weight; look for a cache of answers that does not know "
+        "the variant",
     )
 
 
@@ -86,6 +87,11 @@ def tokens_to_doubt(candidate: Record) -> int:
 def equal_tokens(pairs: Iterable[Pair]) -> int:
     """Return the generated tokens of the answers that are the same in both."""
     return sum(len(pair.baseline.outcome.token_ids) for pair in pairs if pair.baseline.outcome and _same(pair))
+
+
+def _same_bytes(one: Proof, other: Proof) -> bool:
+    known = one.storage_bytes is not None
+    return known and one.storage_bytes == other.storage_bytes and one.dtypes == other.dtypes
 
 
 def _is_plain(proof: Proof | None) -> bool:

@@ -11,7 +11,7 @@ from typing import Any, Literal
 
 from qeval.errors import VariantFailed
 from qeval.units import size
-from qeval.variants.proof import is_packed
+from qeval.variants.stored import is_packed
 
 HeadRule = Literal["model", "fp32"]
 """What the output head computes in: what the model says, or fp32."""

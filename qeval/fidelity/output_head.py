@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from qeval.errors import VariantFailed
-from qeval.variants.proof import is_packed
+from qeval.variants.stored import is_packed
 
 if TYPE_CHECKING:
     from collections.abc import Callable

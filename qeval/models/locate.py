@@ -9,7 +9,8 @@ from pathlib import Path
 from qeval.errors import UsageError, did_you_mean
 from qeval.models.cache import build_once, models_folder
 from qeval.models.catalogue import CATALOGUE
-from qeval.models.convert import convert_apart
+from qeval.models.checkpoint import refuse_adapter, refuse_partial, refuse_quantized
+from qeval.models.convert import CONVERSION, convert_apart
 from qeval.models.fetch import Progress, fetch, quiet
 from qeval.models.identity import PICKLE_SUFFIXES, read_json, tokenizer_hash
 from qeval.models.resolved import ResolvedModel as ResolvedModel
@@ -46,8 +47,11 @@ def resolve(
         folder, revision = _from_hub(match["repo"], match["revision"], allow_remote_code, allow_pickle)
     else:
         raise _nothing_found(name)
+    refuse_adapter(name, folder)
     _check_config(name, folder, allow_remote_code)
     _check_weights(name, folder, allow_pickle)
+    refuse_partial(name, folder)
+    refuse_quantized(name, folder)
     if tokenizer_hash(folder) is None and not allow_remote_code:
         raise UsageError(f"{name}: no tokenizer in {folder}. Save it there too: tokenizer.save_pretrained(...).")
     return ResolvedModel(name, folder, revision, allow_remote_code, allow_pickle)
@@ -70,7 +74,7 @@ def _from_gguf(path: Path, progress: Progress) -> Path:
         with path.open("rb") as file:
             is_gguf = file.read(4) == b"GGUF"
             file.seek(0)
-            key = hashlib.file_digest(file, "sha256").hexdigest()[:16]
+            key = f"{hashlib.file_digest(file, 'sha256').hexdigest()[:16]}-{CONVERSION}"
     except OSError as error:
         raise UsageError(f"{path}: cannot read it ({error.strerror}).") from error
     if not is_gguf:
@@ -92,7 +96,9 @@ def _from_hub(repo: str, revision: str | None, allow_remote_code: bool, allow_pi
     code = ["*.py"] if allow_remote_code else []
     try:
         folder = Path(snapshot_download(repo, revision=revision, allow_patterns=_SMALL_FILES + code))
+        refuse_adapter(name, folder)
         _check_config(name, folder, allow_remote_code)
+        refuse_quantized(name, folder)
         # The commit that the small files came from, so that the weights cannot come from a later one.
         commit = folder.name
         snapshot_download(repo, revision=commit, allow_patterns=["*.safetensors"])

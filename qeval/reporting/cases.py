@@ -10,8 +10,8 @@ from rich.table import Table
 from rich.text import Text
 
 from qeval.jsonl import dumps
+from qeval.reporting.visible import visible
 from qeval.suites.case import Case
-from qeval.visible import visible
 
 
 def print_cases(cases: Sequence[Case], console: Console) -> None:

@@ -12,8 +12,8 @@ from rich.text import Text
 
 from qeval.reporting import fidelity
 from qeval.reporting.fidelity import Panel, Row
+from qeval.reporting.visible import visible
 from qeval.units import percent
-from qeval.visible import visible
 
 _INDENT = 2
 _LABEL_LEAST, _LABEL_MOST = 15, 44

@@ -11,9 +11,8 @@ from rich.table import Table
 from rich.text import Text
 
 from qeval.outcome import Outcome
-from qeval.reporting.visible import one_line
+from qeval.reporting.visible import one_line, visible
 from qeval.units import UNKNOWN
-from qeval.visible import visible
 
 _FAILURES_SHOWN = 10
 _REASON_CHARACTERS = 160

@@ -20,9 +20,8 @@ from qeval.compare.report import CandidateResult, ChangedCase, Report, VariantSu
 from qeval.jsonl import dumps
 from qeval.reporting import charts, diff, fidelity, figures, view
 from qeval.reporting.decoding import decoding_lines
-from qeval.reporting.visible import character_name, cut
-from qeval.units import duration, nats, p_value, percent, points, rate, size
-from qeval.visible import code_point, pieces, visible
+from qeval.reporting.visible import character_name, code_point, cut, pieces, visible
+from qeval.units import bits, duration, nats, p_value, percent, points, rate, size
 
 _TEMPLATES = Path(__file__).parent / "templates"
 _CASES_LIMIT = 2_000
@@ -98,6 +97,7 @@ def _environment() -> Environment:
     )
     environment.filters |= {
         "show": show,
+        "bits": bits,
         "size": size,
         "duration": duration,
         "percent": percent,

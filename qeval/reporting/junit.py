@@ -12,8 +12,8 @@ from xml.etree import ElementTree as ET
 
 from qeval.compare.report import CandidateResult, LimitResult, Report, Verdict
 from qeval.reporting import figures, view
+from qeval.reporting.visible import visible
 from qeval.units import p_value, points
-from qeval.visible import visible
 
 Outcome = Literal["passed", "failure", "error", "skipped"]
 _TEXT_LIMIT = 4_000

@@ -13,9 +13,8 @@ from collections.abc import Iterable, Sequence
 from qeval.compare.report import CandidateResult, ChangedCase, Report, SelfFlips, Stratum, VariantSummary, Verdict
 from qeval.reporting import fidelity, figures, view
 from qeval.reporting.decoding import decoding_lines
-from qeval.reporting.visible import cut, one_line
-from qeval.units import UNKNOWN, percent, rate, size
-from qeval.visible import visible
+from qeval.reporting.visible import cut, one_line, visible
+from qeval.units import UNKNOWN, bits, percent, rate, size
 
 LENGTH_LIMIT = 60_000
 """Characters of a whole report."""
@@ -294,7 +293,7 @@ def _variant_row(variant: VariantSummary) -> list[str]:
     detail = f": {prose(variant.state_detail, 160)}" if variant.state_detail else ""
     return [
         code(variant.variant),
-        UNKNOWN if proof is None else f"{proof.effective_bits:.2f}",
+        bits(None if proof is None else proof.effective_bits),
         size(None if proof is None else proof.storage_bytes),
         size(variant.peak_memory_bytes),
         rate(variant.tokens_per_s),

@@ -11,8 +11,8 @@ from rich.text import Text
 
 from qeval.compare.planning import CasesNeeded, Design, Shown
 from qeval.compare.suite_plan import SlicePlan, SuitesPlan
+from qeval.reporting.visible import visible
 from qeval.units import UNKNOWN, percent
-from qeval.visible import visible
 
 _WIDE = 110
 """Columns from which secondary numbers have room."""

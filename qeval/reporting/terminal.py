@@ -18,9 +18,8 @@ from qeval.compare.report import CandidateResult, ChangedCase, Report, VariantSu
 from qeval.reporting import fidelity, fidelity_table, verdict_table, view
 from qeval.reporting.decoding import decoding_lines
 from qeval.reporting.verdict_table import STYLES
-from qeval.reporting.visible import cut, one_line
-from qeval.units import UNKNOWN, rate, size
-from qeval.visible import visible
+from qeval.reporting.visible import cut, one_line, visible
+from qeval.units import bits, rate, size
 
 _WIDE = 110
 """Columns from which secondary numbers have room."""
@@ -233,7 +232,7 @@ def _variant_cells(variant: VariantSummary, wide: bool) -> list[RenderableType]:
     return [
         _text(visible(variant.variant)),
         *([_text(visible(variant.engine))] if wide else []),
-        UNKNOWN if proof is None else f"{proof.effective_bits:.2f}",
+        bits(None if proof is None else proof.effective_bits),
         size(None if proof is None else proof.storage_bytes),
         size(variant.peak_memory_bytes),
         rate(variant.tokens_per_s).removesuffix(" tok/s"),

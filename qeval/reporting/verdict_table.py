@@ -11,8 +11,8 @@ from rich.text import Text
 
 from qeval.compare.report import Verdict
 from qeval.reporting import figures, view
+from qeval.reporting.visible import visible
 from qeval.units import UNKNOWN, p_value
-from qeval.visible import visible
 
 STYLES = {
     "accepted": "bold green",

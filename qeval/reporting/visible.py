@@ -5,7 +5,9 @@ from __future__ import annotations
 import unicodedata
 from typing import NamedTuple
 
-from qeval.visible import visible
+from qeval.visible import code_point as code_point
+from qeval.visible import pieces as pieces
+from qeval.visible import visible as visible
 
 
 def character_name(character: str) -> str:

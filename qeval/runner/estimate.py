@@ -7,15 +7,13 @@ printed with it.
 
 from __future__ import annotations
 
-import json
-import struct
 from collections.abc import Mapping
-from pathlib import Path
 
 from rich.console import Console
 from rich.table import Table
 
 from qeval import units
+from qeval.models.headers import tensor_headers
 from qeval.models.locate import resolve
 from qeval.models.resolved import ResolvedModel
 from qeval.runner.plan import Plan, PlannedVariant
@@ -107,22 +105,7 @@ def _estimate_variant(variant: PlannedVariant, parameters: int | None, tokens_by
 
 def count_parameters(model: ResolvedModel) -> int | None:
     """Count weights from the headers of safetensors files, without reading the weights; None where unknown."""
-    files = sorted(model.path.glob("*.safetensors"))
-    return sum(_elements(path) for path in files) or None
-
-
-def _elements(path: Path) -> int:
-    with path.open("rb") as file:
-        (length,) = struct.unpack("<Q", file.read(8))
-        header = json.loads(file.read(length))
-    total = 0
-    for name, tensor in header.items():
-        if name != "__metadata__":
-            count = 1
-            for size in tensor["shape"]:
-                count *= size
-            total += count
-    return total
+    return sum(header.elements for header in tensor_headers(model.path).values()) or None
 
 
 def print_estimate(plan: Plan, estimate: Estimate, console: Console) -> None:

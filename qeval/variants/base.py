@@ -11,16 +11,21 @@ Listing formats imports the families, and none of them imports torch before `loa
 from __future__ import annotations
 
 import importlib
+import os
 import pkgutil
+import shlex
+import shutil
 from functools import cache
 from importlib.util import find_spec
 from typing import Any, NamedTuple, Protocol, cast
 
 from qeval import variants
-from qeval.errors import UsageError, unknown_name
+from qeval.errors import unknown_name
+from qeval.models.headers import tensor_headers
 from qeval.models.resolved import ResolvedModel
+from qeval.models.weights import REPORTING, accept, cannot_load, read_report
 
-_NOT_FAMILIES = frozenset({"base", "keep", "load", "proof", "spec"})
+_NOT_FAMILIES = frozenset({"base", "keep", "load", "proof", "spec", "stored"})
 """Modules in this folder that families share."""
 
 
@@ -39,6 +44,8 @@ class Format(NamedTuple):
     requires: tuple[str, ...] = ()
     """Packages, as they are imported."""
     devices: tuple[str, ...] = ("cpu", "cuda", "mps")
+    compiles: bool = False
+    """Whether its library compiles C++ code at first use."""
     apart: str = ""
     """The option that keeps rows of a batch from depending on each other, where they do by default."""
 
@@ -68,6 +75,10 @@ class LoadedModel(NamedTuple):
 
     model: Any
     notes: tuple[str, ...] = ()
+
+    def with_notes(self, further: tuple[str, ...]) -> LoadedModel:
+        """Return the same model with more to know about it."""
+        return self._replace(notes=(*self.notes, *further))
 
 
 class Availability(NamedTuple):
@@ -133,7 +144,15 @@ def available(fmt: Format, device: str) -> Availability:
     if missing:
         names = " ".join(package.replace(".", "-") for package in missing)
         return Availability(fmt, False, f"not installed: pip install {names}")
+    if fmt.compiles and shutil.which(_compiler()) is None:
+        why = f"a C++ compiler is missing ({_compiler()}): install g++ or clang, or name one in the variable CXX"
+        return Availability(fmt, False, why)
     return Availability(fmt, True, "")
+
+
+def _compiler() -> str:
+    """Return the compiler that torch would call for an extension."""
+    return next(iter(shlex.split(os.environ.get("CXX", ""))), "c++")
 
 
 def _installed(package: str) -> bool:
@@ -148,32 +167,31 @@ def list_formats(device: str) -> list[Availability]:
     return [available(fmt, device) for fmt in all_formats().values()]
 
 
-def from_pretrained(request: LoadRequest, **options: Any) -> Any:  # noqa: ANN401 - transformers is untyped
+def from_pretrained(request: LoadRequest, **options: Any) -> LoadedModel:  # noqa: ANN401 - transformers is untyped
     """Load with transformers, on one device, with nothing run or unpickled that was not allowed.
 
     Raises:
-        UsageError: the model needs code of its own.
+        UsageError: the model needs code of its own, lacks weights, or cannot be loaded at all.
     """
     from transformers import AutoModelForCausalLM
 
     model = request.model
     try:
-        loaded = AutoModelForCausalLM.from_pretrained(
+        loaded, info = AutoModelForCausalLM.from_pretrained(
             model.path,
             device_map={"": request.device},
             trust_remote_code=model.allow_remote_code,
             use_safetensors=None if model.allow_pickle else True,
             local_files_only=True,
+            **REPORTING,
             **options,
         )
     except ValueError as error:
         if "trust_remote_code" not in str(error):
             raise
-        raise UsageError(
-            f"{model.name}: it can only be loaded with Python code of its own, which would run with your rights. If "
-            "you have read and trust it, pass --allow-remote-code."
-        ) from error
-    return loaded.eval()
+        raise cannot_load(model, error) from error
+    notes = accept(model.name, loaded, read_report(loaded, info, tensor_headers(model.path)))
+    return LoadedModel(loaded.eval(), notes)
 
 
 TORCH_DTYPES = {"fp32": "float32", "bf16": "bfloat16", "fp16": "float16"}

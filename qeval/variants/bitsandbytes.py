@@ -36,8 +36,8 @@ FORMATS: dict[str, Format] = {
 def load(request: LoadRequest) -> LoadedModel:
     """Load with every linear module quantised but the kept ones."""
     dtype = compute_dtype(request)
-    model = from_pretrained(request, dtype=dtype, quantization_config=_config(request, dtype))
-    return LoadedModel(model, _notes(request))
+    loaded = from_pretrained(request, dtype=dtype, quantization_config=_config(request, dtype))
+    return loaded.with_notes(_notes(request))
 
 
 def _config(request: LoadRequest, dtype: Any) -> Any:  # noqa: ANN401 - torch and transformers are untyped

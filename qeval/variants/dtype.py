@@ -26,12 +26,12 @@ def load(request: LoadRequest) -> LoadedModel:
     import torch
 
     name = request.format.name
-    model = from_pretrained(request, dtype=getattr(torch, TORCH_DTYPES[name]))
+    loaded = from_pretrained(request, dtype=getattr(torch, TORCH_DTYPES[name]))
     if request.device != "cpu" or _has_units(name):
-        return LoadedModel(model)
-    _multiply_in_fp32(model)
-    return LoadedModel(
-        model, (f"this processor has no {name} units: products are computed in fp32 and rounded to {name}",)
+        return loaded
+    _multiply_in_fp32(loaded.model)
+    return loaded.with_notes(
+        (f"this processor has no {name} units: products are computed in fp32 and rounded to {name}",)
     )
 
 

@@ -4,15 +4,15 @@ from __future__ import annotations
 
 from typing import Any, NamedTuple
 
-from qeval.errors import UsageError, VariantFailed
+from qeval.errors import VariantFailed
 from qeval.evidence import Proof
-from qeval.models.identity import read_json
 from qeval.models.resolved import ResolvedModel
 from qeval.units import percent
 from qeval.variants.base import LoadRequest, available, find_family, find_format
 from qeval.variants.keep import kept_modules
 from qeval.variants.proof import left_alone, prove
 from qeval.variants.spec import Variant
+from qeval.variants.stored import UnknownLayout
 
 LEFT_SHARE = 0.05
 """From this share of unquantised weights on, embeddings and output head apart, people are told."""
@@ -38,26 +38,34 @@ def load_variant(variant: Variant, model: ResolvedModel, device: str) -> LoadedV
         device: `cpu`, `cuda`, `cuda:1` or `mps`.
 
     Raises:
-        UsageError: the model is quantised already, or `keep=` fits no module.
+        UsageError: the model lacks weights, or `keep=` fits no module.
         VariantFailed: the format cannot load on this machine, or the loaded model is not what was asked for.
     """
     fmt = find_format(variant.format)
     here = available(fmt, device)
     if not here.available:
         raise VariantFailed(f"{variant.text}: {here.why}")
-    if method := read_json(model.path / "config.json").get("quantization_config", {}).get("quant_method"):
-        raise UsageError(f"{model.name}: it is quantised already ({method}). Name the model it was made from.")
     keep = kept_modules(model, variant.values("keep")) if fmt.quantized else ()
     compute = next(iter(variant.values("compute")), None)
     threshold = next(map(float, variant.values("threshold")), None)
     loaded = find_family(fmt.family).load(LoadRequest(fmt, model, device, keep, compute, threshold))
-    notes = (*loaded.notes, *(_left_note(loaded.model) if fmt.quantized else ()))
-    return LoadedVariant(loaded.model, load_tokenizer(model), prove(loaded.model, fmt), notes)
+    proof = prove(loaded.model, fmt)
+    notes = (*loaded.notes, *_unknown_note(proof), *(_left_note(loaded.model) if fmt.quantized else ()))
+    return LoadedVariant(loaded.model, load_tokenizer(model), proof, notes)
+
+
+def _unknown_note(proof: Proof) -> tuple[str, ...]:
+    if not proof.unknown_layout:
+        return ()
+    return (f"bits per weight and storage are unknown: qeval does not know this layout ({proof.unknown_layout})",)
 
 
 def _left_note(model: Any) -> tuple[str, ...]:  # noqa: ANN401 - transformers is untyped
     """Say it where much of a model was left unquantised, as stacked experts are."""
-    left, total = left_alone(model)
+    try:
+        left, total = left_alone(model)
+    except UnknownLayout:
+        return ()
     share = sum(left.values()) / total
     if share < LEFT_SHARE:
         return ()

@@ -10,7 +10,15 @@ FORMATS: dict[str, Format] = {
     fmt.name: fmt
     for fmt in (
         Format("quanto-int8", "quanto", "int8 weights, one scale a row", 8, 25.0, _PACKAGES),
-        Format("quanto-int4", "quanto", "int4 weights, a scale and a shift for 128 weights", 4, 4.5, _PACKAGES),
+        Format(
+            "quanto-int4",
+            "quanto",
+            "int4 weights, a scale and a shift for 128 weights",
+            4,
+            4.5,
+            _PACKAGES,
+            compiles=True,
+        ),
     )
 }
 
@@ -22,5 +30,4 @@ def load(request: LoadRequest) -> LoadedModel:
     config = QuantoConfig(
         weights=request.format.name.removeprefix("quanto-"), modules_to_not_convert=list(request.keep)
     )
-    model = from_pretrained(request, dtype=compute_dtype(request), quantization_config=config)
-    return LoadedModel(model)
+    return from_pretrained(request, dtype=compute_dtype(request), quantization_config=config)

@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given
 
 from qeval.reporting.html import render_html
-from qeval.visible import visible
+from qeval.reporting.visible import visible
 from tests.reporting.fake import HOSTILE, changed, empty_report, full_report, picked_report
 from tests.reporting.strategies import few, hostile_texts
 

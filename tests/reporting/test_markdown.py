@@ -7,7 +7,7 @@ from hypothesis import given
 from markdown_it import MarkdownIt
 
 from qeval.reporting.markdown import LENGTH_LIMIT, code, fence, prose, render_markdown
-from qeval.visible import visible
+from qeval.reporting.visible import visible
 from tests.reporting.fake import HOSTILE, changed, empty_report, full_report, picked_report, variant, verdict
 from tests.reporting.strategies import few, hostile_texts
 

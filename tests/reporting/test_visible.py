@@ -5,8 +5,7 @@ import unicodedata
 import pytest
 from hypothesis import given
 
-from qeval.reporting.visible import cut, one_line
-from qeval.visible import pieces, visible
+from qeval.reporting.visible import cut, one_line, pieces, visible
 from tests.reporting.fake import HOSTILE
 from tests.reporting.strategies import hostile_texts
 

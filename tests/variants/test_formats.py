@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 import shutil
 import subprocess
 import sys
@@ -16,6 +17,17 @@ from qeval.variants.base import all_formats, families
 
 FORMATS = all_formats()
 PROMPTS = [list(range(3, 19)), list(range(100, 116))]
+
+
+NO_COMPILER = "a C++ compiler is missing"
+
+
+@pytest.fixture(autouse=True)
+def only_what_loads_here(request):
+    """Skip a format that this machine cannot load, with the reason that qeval gives."""
+    named = request.node.callspec.params.get("name") if hasattr(request.node, "callspec") else None
+    if named in FORMATS and not (here := available(FORMATS[named], "cpu")).available:
+        pytest.skip(f"{named}: {here.why}")
 
 
 @pytest.fixture(scope="session")
@@ -54,6 +66,7 @@ def test_every_format_proves_itself_computes_nearly_the_same_and_answers_alike_w
     fmt = FORMATS[name]
     loaded = load_variant(parse_variant(name), tiny, "cpu")
     assert snr_db(reference_logits, logits(loaded.model)) > fmt.min_snr_db
+    assert loaded.proof.effective_bits is not None
     if fmt.quantized:
         assert loaded.proof.quantized_modules == 14  # seven linear modules in each of two layers
         assert loaded.proof.skipped_modules == ("model.embed_tokens", "lm_head")
@@ -101,8 +114,8 @@ def test_keep_is_honoured_by_every_library(name, tiny):
 
 
 def test_keeping_everything_is_an_error_not_a_result(tiny):
-    with pytest.raises(VariantFailed, match="asked quanto-int4, nothing was quantised"):
-        load_variant(parse_variant("quanto-int4+keep=layers"), tiny, "cpu")
+    with pytest.raises(VariantFailed, match="asked quanto-int8, nothing was quantised"):
+        load_variant(parse_variant("quanto-int8+keep=layers"), tiny, "cpu")
 
 
 def test_keep_that_fits_nothing_names_the_modules(tiny):
@@ -111,8 +124,8 @@ def test_keep_that_fits_nothing_names_the_modules(tiny):
 
 
 def test_compute_chooses_the_dtype_of_what_is_not_quantised(tiny):
-    proof = load_variant(parse_variant("quanto-int4+compute=bf16"), tiny, "cpu").proof
-    assert set(proof.dtypes) >= {"bfloat16", "uint8"}
+    proof = load_variant(parse_variant("quanto-int8+compute=bf16"), tiny, "cpu").proof
+    assert set(proof.dtypes) >= {"bfloat16", "int8"}
     assert proof.dtypes.get("float32", 0) < 1000
 
 
@@ -133,6 +146,32 @@ def test_a_format_without_its_library_says_what_to_install(tiny, monkeypatch):
     assert here.why == "not installed: pip install optimum-quanto accelerate" or "optimum-quanto" in here.why
     with pytest.raises(VariantFailed, match="pip install optimum-quanto"):
         load_variant(parse_variant("quanto-int4"), tiny, "cpu")
+
+
+@pytest.mark.parametrize(
+    ("cxx", "named"),
+    [(None, "c++"), ("no-such-compiler", "no-such-compiler"), ("ccache-not-here g++", "ccache-not-here")],
+)
+def test_a_format_that_compiles_needs_a_compiler(tiny, monkeypatch, tmp_path, cxx, named):
+    monkeypatch.setenv("PATH", str(tmp_path))
+    monkeypatch.delenv("CXX", raising=False)
+    if cxx is not None:
+        monkeypatch.setenv("CXX", cxx)
+    here = {entry.format.name: entry for entry in list_formats("cpu")}
+    assert not here["quanto-int4"].available
+    assert here["quanto-int4"].why.startswith(f"{NO_COMPILER} ({named})")
+    assert [name for name, entry in here.items() if not entry.available] == ["quanto-int4"]
+    with pytest.raises(VariantFailed, match=re.escape(NO_COMPILER)):
+        load_variant(parse_variant("quanto-int4"), tiny, "cpu")
+
+
+def test_a_compiler_named_in_cxx_with_arguments_is_found(monkeypatch, tmp_path):
+    compiler = tmp_path / "g++-99"
+    compiler.write_text("")
+    compiler.chmod(0o755)
+    monkeypatch.setenv("PATH", str(tmp_path))
+    monkeypatch.setenv("CXX", "g++-99 -O1")
+    assert available(find_format("quanto-int4"), "cpu").available
 
 
 def test_listing_names_every_format_once_plain_ones_first():

@@ -6,8 +6,9 @@ import pytest
 
 from qeval.errors import VariantFailed
 from qeval.models.locate import resolve
-from qeval.variants import find_format, load_variant, parse_variant
-from qeval.variants.proof import prove, stored_bytes
+from qeval.variants import available, find_format, load_variant, parse_variant
+from qeval.variants.proof import prove
+from qeval.variants.stored import stored_bytes
 
 EMBEDDING = 259 * 64
 LINEAR = 2 * (2 * 64 * 64 + 2 * 64 * 32 + 3 * 64 * 128)
@@ -17,7 +18,14 @@ NORMS = 5 * 64
 @pytest.fixture(scope="module")
 def load(tiny_model_folder):
     model = resolve(str(tiny_model_folder))
-    return lambda text: load_variant(parse_variant(text), model, "cpu")
+
+    def load_or_skip(text):
+        spec = parse_variant(text)
+        if not (here := available(find_format(spec.format), "cpu")).available:
+            pytest.skip(f"{text}: {here.why}")
+        return load_variant(spec, model, "cpu")
+
+    return load_or_skip
 
 
 def test_a_tied_matrix_counts_once(load):
@@ -64,6 +72,50 @@ def test_the_proof_is_the_same_after_the_model_has_answered(load, name):
     assert prove(loaded.model, find_format(name)) == loaded.proof
 
 
+@pytest.mark.parametrize("name", ["nf4", "nf4-dq", "fp4", "fp4-dq"])
+def test_repacked_scales_count_as_they_were_loaded(load, name):
+    loaded = load(name)
+    repack(loaded.model)
+    assert prove(loaded.model, find_format(name)) == loaded.proof
+
+
+def repack(model):
+    """Do what bitsandbytes does at the first forward pass on a processor with bf16 units."""
+    from bitsandbytes.functional import _convert_weight_packed_for_cpu
+
+    repacked = 0
+    for module in model.modules():
+        state = getattr(getattr(module, "weight", None), "quant_state", None)
+        if state is not None and not getattr(state, "packing_format_for_cpu", False):
+            module.weight.data, _ = _convert_weight_packed_for_cpu(module.weight.data, state)
+            repacked += 1
+    assert repacked == 14
+
+
+@pytest.mark.parametrize("field", ["absmax", "code", "shape", "state2", "original_nested"])
+def test_an_unknown_layout_is_said_and_never_counted(load, field):
+    loaded = load("nf4-dq")
+    if field == "original_nested":
+        repack(loaded.model)
+    delattr(loaded.model.model.layers[1].mlp.up_proj.weight.quant_state, field)
+    proof = prove(loaded.model, find_format("nf4-dq"))
+    assert (proof.parameters, proof.effective_bits, proof.storage_bytes, proof.dtypes) == (None, None, None, {})
+    assert proof.unknown_layout == f"QuantState has no {field}"
+    assert proof.quantized_modules == loaded.proof.quantized_modules
+
+
+def test_a_variant_with_an_unknown_layout_loads_with_a_note(tiny_model_folder, monkeypatch):
+    from qeval.variants import stored
+
+    def unknown(*_):
+        raise stored.UnknownLayout("NewTensor has no absmax")
+
+    monkeypatch.setattr(stored, "_scales", unknown)
+    notes = load_variant(parse_variant("nf4"), resolve(str(tiny_model_folder)), "cpu").notes
+    assert "bits per weight and storage are unknown" in notes[0]
+    assert "NewTensor has no absmax" in notes[0]
+
+
 @pytest.mark.parametrize(
     ("loaded_as", "asked", "said"),
     [
@@ -108,6 +160,7 @@ def test_views_of_one_storage_count_once():
 )
 def test_the_embedded_model_takes_the_bytes_it_should(text, megabytes):
     loaded = load_variant(parse_variant(text), resolve("smollm2-135m"), "cpu")
+    assert loaded.proof.storage_bytes is not None
     assert loaded.proof.storage_bytes / 1e6 == pytest.approx(megabytes, rel=0.01)
     assert loaded.proof.parameters == 134_515_008
     assert loaded.proof.quantized_modules in {0, 210}

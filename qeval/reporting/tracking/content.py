@@ -21,7 +21,7 @@ from qeval.reporting.files import render_all
 from qeval.reporting.tracking.metrics import BASELINE_ID, comparison, costs, fidelity, gating, quality
 from qeval.reporting.tracking.names import legal_names
 from qeval.reporting.tracking.privacy import Privacy, case_table, digest, redact_record, redact_report
-from qeval.visible import visible
+from qeval.reporting.visible import visible
 
 CASES_ARTIFACT = "cases.json"
 RECORDS_FOLDER = "records"
