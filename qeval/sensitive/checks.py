@@ -19,7 +19,7 @@ STDNUM = "stdnum."
 _DAY, _MONTH = r"(?:0?[1-9]|[12]\d|3[01])", r"(?:0?[1-9]|1[0-2])"
 _DATE = re.compile(
     rf"(?:{_DAY}[./ -]{_MONTH}|{_MONTH}[./ -]{_DAY})[./ -](?:19|20)\d{{2}}(?!\d)"
-    rf"|(?:19|20)\d{{2}}[./ -]{_MONTH}[./ -]{_DAY}(?!\d)|{_DAY}[./ -]{_MONTH}[./ -]\d{{2}}\Z"
+    rf"|\d{{4}}[./-]{_MONTH}[./-]{_DAY}(?!\d)|(?:19|20)\d{{2}} {_MONTH} {_DAY}(?!\d)|{_DAY}[./ -]{_MONTH}[./ -]\d{{2}}\Z"
 )
 _PLACEHOLDER = re.compile(
     r"(?i)[*•.xX#_-]+$|[<\[({$%]|(?:your|insert|enter|example|change|replace|placeholder|todo|redacted|hidden)(?:[\W_]|$)"
@@ -60,7 +60,12 @@ def _ip(found: regex.Match[str], value: str) -> str:
         address = ip_address(plain)
     except ValueError:
         return ""
-    if address.is_loopback or address.is_unspecified or not any(char.isdigit() for char in plain):
+    if (
+        address.is_loopback
+        or address.is_unspecified
+        or plain.startswith("255.")
+        or not any(char.isdigit() for char in plain)
+    ):
         return ""
     if address.version == 6 and len(groups := [part for part in plain.split(":") if part]) < 3:
         return value if any(len(part) > 2 for part in groups) and len(groups) > 1 else ""

@@ -30,12 +30,13 @@ class Rule(Strict):
 
     name: str = Field(pattern=r"^[A-Z][A-Z0-9_]*$")
     hides: str = ""
+    needs: str | None = None
     pattern: OneOrMore
     keys: str | None = None
     check: OneOrMore | None = None
     alike: Literal["text", "letters", "digits"] = "text"
 
-    @field_validator("pattern", "keys")
+    @field_validator("pattern", "keys", "needs")
     @classmethod
     def _are_patterns(cls, value: tuple[str, ...] | str | None) -> tuple[str, ...] | str | None:
         for pattern in (value,) if isinstance(value, str) else value or ():
@@ -95,6 +96,7 @@ class Finder:
     def __init__(self, rule: Rule) -> None:
         self.rule = rule
         self._patterns = [regex.compile(pattern) for pattern in rule.pattern]
+        self._needs = None if rule.needs is None else regex.compile(rule.needs)
         self._keys = None if rule.keys is None else regex.compile(rule.keys)
 
     def find(self, text: str, normal: Normal, timeout_s: float) -> list[Found]:
@@ -105,6 +107,9 @@ class Finder:
         Raises:
             TimeoutError: it took too long.
         """
+        texts = (normal.text,) if normal.text == text else (normal.text, text)
+        if self._needs is not None and not any(self._needs.search(one, timeout=timeout_s) for one in texts):
+            return []
         found = list(self._in(normal, timeout_s))
         if normal.text != text:
             found += self._in(Normal(text, None, None), timeout_s)

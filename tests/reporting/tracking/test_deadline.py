@@ -69,6 +69,7 @@ def test_a_push_ends_in_time_and_shows_no_credential(row: dict[str, Any], run_fo
     assert done.returncode == 5, done.stderr
     # 24 s for the server; the rest is for starting two Pythons and loading MLflow on a busy machine.
     assert took < 24 + apart.LOAD_S
+    assert len(done.stderr.splitlines()) == 1
     said = done.stdout + done.stderr
     assert f"http://127.0.0.1:{port}" in said
     assert [secret for secret in SECRETS if secret in said] == []

@@ -276,19 +276,6 @@ def test_full_privacy_adds_the_texts_to_the_same_run_and_hashes_say_that_they_st
 
 
 @pytest.mark.slow
-def test_a_server_that_takes_connections_and_never_answers_is_given_up(run_folder):
-    with socket.create_server(("127.0.0.1", 0)) as silent:
-        port = silent.getsockname()[1]
-        code = (
-            "from pathlib import Path; from qeval.reporting.tracking import push\n"
-            f"print(push(Path({str(run_folder)!r}), 'http://127.0.0.1:{port}', 'x', 'hashes').warning)"
-        )
-        ended = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, timeout=60, check=True)
-    assert ended.stdout.startswith("not tracked: http://127.0.0.1")
-    assert len(ended.stdout.strip().split("\n")) == 1
-
-
-@pytest.mark.slow
 def test_nothing_is_printed_by_the_libraries(run_folder):
     code = (
         "from pathlib import Path; from qeval.reporting.tracking import push\n"
