@@ -19,7 +19,8 @@ STDNUM = "stdnum."
 _DAY, _MONTH = r"(?:0?[1-9]|[12]\d|3[01])", r"(?:0?[1-9]|1[0-2])"
 _DATE = re.compile(
     rf"(?:{_DAY}[./ -]{_MONTH}|{_MONTH}[./ -]{_DAY})[./ -](?:19|20)\d{{2}}(?!\d)"
-    rf"|\d{{4}}[./-]{_MONTH}[./-]{_DAY}(?!\d)|(?:19|20)\d{{2}} {_MONTH} {_DAY}(?!\d)|{_DAY}[./ -]{_MONTH}[./ -]\d{{2}}\Z"
+    rf"|\d{{4}}[./-]{_MONTH}[./-]{_DAY}(?!\d)|(?:19|20)\d{{2}} {_MONTH} {_DAY}(?!\d)"
+    rf"|{_DAY}[./ -]{_MONTH}[./ -]\d{{2}}\Z"
 )
 _PLACEHOLDER = re.compile(
     r"(?i)[*•.xX#_-]+$|[<\[({$%]|(?:your|insert|enter|example|change|replace|placeholder|todo|redacted|hidden)(?:[\W_]|$)"
@@ -55,23 +56,25 @@ def _ends(text: str) -> Iterator[int]:
 
 
 def _ip(found: regex.Match[str], value: str) -> str:
+    """Return an address of a network, but none of the machine itself, no mask, and nothing that is rather a version."""
     plain = re.sub(r"[\[\](){}]", "", value)
     try:
         address = ip_address(plain)
     except ValueError:
         return ""
-    if (
-        address.is_loopback
-        or address.is_unspecified
-        or plain.startswith("255.")
-        or not any(char.isdigit() for char in plain)
-    ):
+    if address.is_loopback or address.is_unspecified or plain.startswith("255."):
         return ""
-    if address.version == 6 and len(groups := [part for part in plain.split(":") if part]) < 3:
-        return value if any(len(part) > 2 for part in groups) and len(groups) > 1 else ""
-    if address.version == 4 and not address.is_private and found.groupdict().get("sure") is None:
-        return value if any(int(part) > _VERSION_PART for part in plain.split(".")) else ""
-    return value
+    if address.version == 6:
+        return value if _is_long(plain) else ""
+    is_sure = address.is_private or found.groupdict().get("sure") is not None
+    return value if is_sure or any(int(part) > _VERSION_PART for part in plain.split(".")) else ""
+
+
+def _is_long(address: str) -> bool:
+    """Return whether an IPv6 address is no slice of an array and no name in C++: three groups, or a long one, a digit."""
+    groups = [part for part in address.split(":") if part]
+    is_long = len(groups) > 2 or (len(groups) > 1 and any(len(part) > 2 for part in groups))
+    return is_long and any(char.isdigit() for char in address)
 
 
 def _phone(found: regex.Match[str], value: str) -> str:
