@@ -71,7 +71,7 @@ def _ip(found: regex.Match[str], value: str) -> str:
 
 
 def _is_long(address: str) -> bool:
-    """Return whether an IPv6 address is no slice of an array and no name in C++: three groups, or a long one, a digit."""
+    """Return whether an IPv6 address is no slice of an array and no name in C++: enough groups, and a digit."""
     groups = [part for part in address.split(":") if part]
     is_long = len(groups) > 2 or (len(groups) > 1 and any(len(part) > 2 for part in groups))
     return is_long and any(char.isdigit() for char in address)

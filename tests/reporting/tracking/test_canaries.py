@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 import pytest
+import yaml
 
 from qeval.chat import ToolCall
 from qeval.compare.build import build_report
@@ -19,13 +20,17 @@ from qeval.compare.report import Report
 from qeval.outcome import Outcome
 from qeval.record import CaseInfo, Record, RecordHeader
 from qeval.reporting.files import write_all
+from qeval.reporting.tracking import push
 from qeval.reporting.tracking.content import Tracked, tracked
 from qeval.reporting.tracking.privacy import WITHHELD, case_table, redact_record, redact_report
 from qeval.reporting.verdict import load_report, render_verdict
+from qeval.runner import run
 from qeval.scored import ScoredAnswer
 from qeval.text_kinds import TextKind, rewrite
+from tests.cli.job_files import qeval_entry
 from tests.factories import FIDELITY, make_outcome, make_record, make_scored
 from tests.filled import filled
+from tests.one_process import run_here
 from tests.reporting.tracking.conftest import write_record
 
 MAY_LEAVE = {TextKind.OWN, TextKind.NAME}
@@ -146,12 +151,12 @@ def everything(content: Tracked) -> str:
 
 @pytest.mark.parametrize("row", STATES, ids=lambda row: row["id"])
 def test_nothing_of_a_case_leaves_and_the_sentences_stay(row: dict[str, Any], tmp_path: Path) -> None:
-    run = run_of(tmp_path, "nf4", **row["state"])
+    made = run_of(tmp_path, "nf4", **row["state"])
     sent = everything(tracked(load_report(tmp_path), tmp_path, "hashes"))
     assert CANARY not in sent
     assert CANARY in everything(tracked(load_report(tmp_path), tmp_path, "full"))
-    hidden = json.loads(tracked(run.report, tmp_path, "hashes").parent.artifacts["report/verdict.json"])
-    shown = json.loads(render_verdict(run.report))
+    hidden = json.loads(tracked(made.report, tmp_path, "hashes").parent.artifacts["report/verdict.json"])
+    shown = json.loads(render_verdict(made.report))
     assert WITHHELD not in sent
     for ours, theirs in zip(hidden["candidates"], shown["candidates"], strict=True):
         assert (ours["decision"], len(ours["reasons"])) == (theirs["decision"], len(theirs["reasons"]))
@@ -161,27 +166,27 @@ def test_nothing_of_a_case_leaves_and_the_sentences_stay(row: dict[str, Any], tm
 
 
 def test_without_records_no_sentence_leaves(tmp_path: Path) -> None:
-    run = run_of(tmp_path / "run", "nf4")
-    write_all(run.report, tmp_path / "alone")
-    sent = everything(tracked(run.report, tmp_path / "alone", "hashes"))
+    made = run_of(tmp_path / "run", "nf4")
+    write_all(made.report, tmp_path / "alone")
+    sent = everything(tracked(made.report, tmp_path / "alone", "hashes"))
     assert CANARY not in sent
     assert WITHHELD in sent
 
 
 def test_records_of_another_comparison_do_not_speak_for_the_report(tmp_path: Path) -> None:
-    run = run_of(tmp_path, "nf4")
-    changed = run.report.model_copy(update={"decision": "accepted", "exit_code": 0})
+    made = run_of(tmp_path, "nf4")
+    changed = made.report.model_copy(update={"decision": "accepted", "exit_code": 0})
     write_all(changed, tmp_path)
     hidden = json.loads(tracked(changed, tmp_path, "hashes").parent.artifacts["report/verdict.json"])
     assert (hidden["decision"], hidden["candidates"][0]["reasons"][0]) == ("accepted", WITHHELD)
 
 
 def test_a_candidate_without_a_record_is_tracked_without_its_reason(tmp_path: Path) -> None:
-    run = run_of(tmp_path, "nf4")
+    made = run_of(tmp_path, "nf4")
     records = [redacted for redacted in (tmp_path / "records").iterdir() if redacted.is_dir()]
     assert len(records) == 2
     missing = build_report(
-        *_first_and_rest(tmp_path), Policy(), created_at=run.report.created_at, missing={"int8": f"crashed: {CANARY}"}
+        *_first_and_rest(tmp_path), Policy(), created_at=made.report.created_at, missing={"int8": f"crashed: {CANARY}"}
     )
     write_all(missing, tmp_path)
     sent = everything(tracked(missing, tmp_path, "hashes"))
@@ -205,3 +210,67 @@ def test_a_store_holds_no_canary_in_any_file(tmp_path: Path) -> None:
     files = [path for path in (tmp_path / "store").rglob("*") if path.is_file()]
     assert any(path.name == "report.html" for path in files)
     assert [path for path in files if CANARY.encode() in path.read_bytes()] == []
+
+
+@pytest.mark.slow
+def test_a_server_received_no_canary(tmp_path: Path, server: tuple[str, Path]) -> None:
+    """Case D32, on a real server: its whole database and all its artifacts are searched."""
+    uri, store_folder = server
+    run_of(tmp_path, "nf4", **STATES[1]["state"])
+    result = push(tmp_path, uri, "canaries", "hashes")
+    assert result.pushed, result.warning
+    files = [path for path in store_folder.rglob("*") if path.is_file()]
+    assert any(path.name == "cases.json" for path in files)
+    assert [path for path in files if CANARY.encode() in path.read_bytes()] == []
+
+
+def test_a_whole_job_tracked_under_hashes_holds_nothing_of_its_cases(tmp_path: Path) -> None:
+    write_canary_job(tmp_path)
+    done = qeval_entry("run", tmp_path / "plan.yaml", "--out", tmp_path / "out", "--no-track")
+    assert done.returncode == 5, done.stderr
+    sent = everything(tracked(load_report(tmp_path / "out"), tmp_path / "out", "hashes"))
+    assert CANARY not in sent
+    assert WITHHELD not in sent
+    assert CANARY in done.stdout, "people here see the texts"
+
+
+def write_canary_job(folder: Path) -> None:
+    """Write a suite, script, policy and plan with a canary in all that a person may write of a case."""
+    suite = folder / "suite"
+    suite.mkdir()
+    (suite / "suite.yaml").write_text(f"name: s\nversion: 1\ndescription: {CANARY}\n")
+    tool = {"name": f"{CANARY}_f", "parameters": {"type": "object", "properties": {CANARY: {"type": "string"}}}}
+    call = {"kind": "tool_call", "calls": [{"name": f"{CANARY}_f", "arguments": {CANARY: CANARY}}]}
+    cases: list[dict[str, Any]] = []
+    answers: dict[str, str] = {}
+    wrong: dict[str, Any] = {}
+    for i in range(60):
+        graders = [call] if i % 3 == 0 else [{"kind": "contains", "value": f"{CANARY} {i % 7}"}]
+        cases.append(
+            {
+                "id": f"c{i}",
+                "messages": [{"role": "user", "content": f"{CANARY}? {i}"}],
+                "graders": graders,
+                "tools": [tool] if i % 3 == 0 else [],
+                "tags": {"who": f"{CANARY} {i % 2}"},
+                "cluster": f"{CANARY} {i % 30}",
+                "tenant": CANARY,
+            }
+        )
+        call_text = json.dumps({"name": f"{CANARY}_f", "arguments": {CANARY: CANARY}})
+        answers[f"c{i}"] = f"<tool_call>{call_text}</tool_call>" if i % 3 == 0 else f"It is {CANARY} {i % 7}."
+        if i % 4:
+            wrong[f"c{i}"] = f"{CANARY}? No."
+        elif i % 8 == 0:
+            wrong[f"c{i}"] = {"status": "endpoint_error", "detail": f"HTTP 500: {CANARY}"}
+    (suite / "cases.jsonl").write_text("".join(json.dumps(case) + "\n" for case in cases))
+    variants = {"fp32": {"answers": answers}, "nf4": {"same_as": "fp32", "answers": wrong}}
+    (folder / "script.yaml").write_text(yaml.safe_dump({"variants": variants}))
+    (folder / "policy.yaml").write_text(yaml.safe_dump({"required": [f"who={CANARY} 1"]}))
+    plan = {"model": "scripted", "engine": "scripted", "script": "script.yaml", "variants": ["fp32", "nf4"]}
+    (folder / "plan.yaml").write_text(yaml.safe_dump({**plan, "suites": ["./suite"], "policy": "policy.yaml"}))
+
+
+@pytest.fixture(autouse=True)
+def _one_process(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(run, "run_in_process", run_here)

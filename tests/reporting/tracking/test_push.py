@@ -4,13 +4,8 @@ from __future__ import annotations
 
 import json
 import multiprocessing
-import os
-import signal
-import socket
 import subprocess
 import sys
-import time
-import urllib.request
 from pathlib import Path
 
 import pytest
@@ -21,6 +16,7 @@ from qeval.reporting.tracking import apart, push
 from qeval.reporting.tracking.store import failures, store
 from tests.reporting.fake import full_report
 from tests.reporting.tracking.conftest import SECRET, secret_record, secret_report, write_record
+from tests.reporting.tracking.mlflow_server import free_port, store_of
 
 
 @pytest.fixture
@@ -36,17 +32,6 @@ def stored_here(monkeypatch):
     monkeypatch.setattr(apart, "store_apart", here)
 
 
-def free_port() -> int:
-    with socket.create_server(("127.0.0.1", 0)) as server:
-        return int(server.getsockname()[1])
-
-
-@pytest.fixture(autouse=True)
-def no_proxy(monkeypatch):
-    monkeypatch.setenv("no_proxy", "127.0.0.1,localhost")
-    monkeypatch.setenv("NO_PROXY", "127.0.0.1,localhost")
-
-
 def client_of(uri):
     from mlflow import MlflowClient
 
@@ -57,10 +42,6 @@ def all_runs(uri, experiment="nightly"):
     client = client_of(uri)
     found = client.get_experiment_by_name(experiment)
     return client.search_runs([found.experiment_id]) if found else []
-
-
-def store_of(folder: Path) -> str:
-    return f"sqlite:///{folder / 'mlflow.db'}"
 
 
 def test_a_server_that_is_down_costs_one_warning_and_leaves_the_results(run_folder):
@@ -212,40 +193,6 @@ def test_four_processes_that_create_one_experiment_all_land_in_it(tmp_path):
     assert ended == [(True, None)] * 4
     assert len(all_runs(uri, "shared")) == 4 * (1 + len(full_report().variants))
     assert client_of(uri).search_runs(["0"]) == []
-
-
-@pytest.fixture(scope="module")
-def server(tmp_path_factory):
-    """A real tracking server on this machine."""
-    folder = tmp_path_factory.mktemp("server")
-    port = free_port()
-    command = [sys.executable, "-m", "mlflow", "server", "--host", "127.0.0.1", "--port", str(port), "--workers", "1"]
-    command += ["--backend-store-uri", store_of(folder), "--artifacts-destination", str(folder / "artifacts")]
-    environment = {**os.environ, "MLFLOW_DISABLE_TELEMETRY": "true", "MLFLOW_SERVER_ENABLE_JOB_EXECUTION": "false"}
-    with (folder / "log.txt").open("w") as log:
-        process = subprocess.Popen(
-            command, stdout=log, stderr=subprocess.STDOUT, env=environment, cwd=folder, start_new_session=True
-        )
-    uri = f"http://127.0.0.1:{port}"
-    try:
-        wait_for(f"{uri}/health", process, folder / "log.txt")
-        yield uri, folder
-    finally:
-        # Its workers do not all heed a polite request; nothing of it is needed any more.
-        os.killpg(process.pid, signal.SIGKILL)
-        process.wait(timeout=60)
-
-
-def wait_for(url, process, log):
-    for _ in range(1000):
-        if process.poll() is not None:
-            break
-        try:
-            with urllib.request.urlopen(url, timeout=1):
-                return
-        except OSError:
-            time.sleep(0.5)
-    pytest.fail(f"the server did not start:\n{log.read_text()[-3000:]}")
 
 
 @pytest.mark.slow
