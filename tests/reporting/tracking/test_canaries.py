@@ -200,6 +200,7 @@ def _first_and_rest(folder: Path) -> tuple[Record, list[Record]]:
     return load_record(folder / "records/fp32"), [load_record(folder / "records/nf4")]
 
 
+@pytest.mark.slow
 def test_a_store_holds_no_canary_in_any_file(tmp_path: Path) -> None:
     from qeval.reporting.tracking.store import store
 
