@@ -26,6 +26,7 @@ Privacy = Literal["hashes", "full"]
 
 WITHHELD = "withheld, since it may quote a case: see the report in the run's folder"
 _IN_FOLDER = "its reason is in the run's folder"
+_LOCAL_PATH = ("/", "~", "./", "../")
 _SHORT_HASH = 12
 """Hexadecimal digits that stand for a tag's value or a cluster."""
 HASHED_COLUMNS = (
@@ -126,6 +127,9 @@ def _hashed(kind: TextKind, value: Any) -> Any:  # noqa: ANN401 - a text, or an 
         return value
     if kind is TextKind.MODEL:
         return _long_hash(value) if isinstance(value, str) else {"sha256": digest(dumps(value))}
+    if kind is TextKind.NAME and value.startswith(_LOCAL_PATH):
+        # A model in a folder: the path to it may hold a person's name.
+        return value.rstrip("/").rpartition("/")[2]
     if kind is TextKind.PERSON:
         return _short_hash(value)
     if kind is TextKind.SLICE:

@@ -18,7 +18,7 @@ from qeval.compare.build import build_report
 from qeval.compare.policy import Policy
 from qeval.compare.report import Report
 from qeval.outcome import Outcome
-from qeval.record import CaseInfo, Record, RecordHeader
+from qeval.record import CaseInfo, ModelInfo, Record, RecordHeader
 from qeval.reporting.files import write_all
 from qeval.reporting.tracking import push
 from qeval.reporting.tracking.content import Tracked, tracked
@@ -74,6 +74,14 @@ def test_a_canary_in_every_text_of_a_report_stays_here() -> None:
     sent = render_verdict(redact_report(report, {}))
     assert write.escaped(sent) == []
     assert write.seen(sent)
+
+
+def test_a_model_in_a_local_folder_leaves_without_its_path() -> None:
+    path = "/home/jane.doe/models/ours/"
+    record = make_record("fp32", {"s": [True]}, model=ModelInfo(name=path, fingerprint="ab"))
+    assert redact_record(record).header.model.name == "ours"
+    report = filled(Report, lambda *_: "2026-11-29T00:00:00+00:00").model_copy(update={"model": path})
+    assert redact_report(report, {}).model == "ours"
 
 
 def planted(record: Record) -> Record:
