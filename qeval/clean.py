@@ -70,7 +70,7 @@ def without_credentials(text: str) -> str:
     'no answer from http://[secret]@tracker:5000'
     """
     text = without_hidden(text)
-    if _MAY_HOLD_ONE.search(text) is None and text.isascii():
+    if not any(_MAY_HOLD_ONE.search(form) for form in {text, normalise(text).text}):
         return text
     for finder in _credential_finders():
         normal = normalise(text)
