@@ -34,7 +34,9 @@ def make_whole(file: Path, uri: str) -> None:
         uri: the address that names it.
     """
     if file.exists() and file.stat().st_size:
-        if not _is_broken(uri) or _holds_something(file):
+        # By another spelling: MLflow keeps what it opened by address, and would go on with the file moved aside.
+        again = uri.replace(str(file), f"{file.parent}/./{file.name}", 1)
+        if not _is_broken(again) or _holds_something(file):
             return
         file.replace(file.with_name(f"{file.name}.broken"))
     partial = file.with_name(f".{file.name}.partial")
