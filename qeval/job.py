@@ -116,18 +116,27 @@ def report_on(runs: Sequence[VariantRun], policy: Policy) -> Report:
     return build_report(load_record(baseline.folder), records, policy, created_at=now(), missing=missing)
 
 
-def compare_folders(baseline: Path, candidates: Sequence[Path], policy: Policy) -> Report:
+def compare_folders(baseline: Path, candidates: Sequence[Path], policy: Policy, *, allow_same: bool = False) -> Report:
     """Compare stored records; no model and no torch is needed.
 
+    Args:
+        baseline: folder of the baseline's record.
+        candidates: folders of the candidates' records.
+        policy: what the team accepts.
+        allow_same: compare a variant with itself.
+
     Raises:
-        UsageError: a folder holds no record, or two records are of a variant of the same name.
+        UsageError: a folder holds no record, or the baseline's; or two candidates have one name.
     """
+    for folder in candidates:
+        if folder.exists() and baseline.exists() and folder.samefile(baseline):
+            raise UsageError(f"{folder}: the same record as the baseline. Name the record of a candidate.")
     records: list[Record] = [load_record(folder) for folder in (baseline, *candidates)]
     names = [record.header.variant for record in records]
     twice = sorted({name for name in names[1:] if names[1:].count(name) > 1})
     if twice:
         raise UsageError(f"two candidates are named '{twice[0]}'; compare them one at a time.")
-    return build_report(records[0], records[1:], policy, created_at=now())
+    return build_report(records[0], records[1:], policy, created_at=now(), allow_same=allow_same)
 
 
 def now() -> str:

@@ -112,22 +112,27 @@ def read_appended(path: Path, parse: Callable[[str], T]) -> Iterator[T]:
     Raises:
         UsageError: a line that ends in a newline is damaged: `parse` raised ValueError.
     """
+    for number, text in complete_lines(path):
+        try:
+            value = parse(text)
+        except ValueError as error:
+            raise UsageError(f"{path}, line {number}: damaged ({error}). Restore the file, or run again.") from error
+        yield value
+
+
+def complete_lines(path: Path) -> Iterator[tuple[int, str]]:
+    """Yield number and text of the lines of a file that a program appends to, without a torn last one.
+
+    Blank lines are passed by; a file that is not there has no lines.
+    """
     if not path.exists():
         return
     # A write torn inside a character leaves bytes that are no UTF-8; they belong to the line that is dropped.
-    text = path.read_bytes().decode("utf-8", errors="replace")
-    pieces = text.split("\n")
+    pieces = path.read_bytes().decode("utf-8", errors="replace").split("\n")
     # A complete file ends in a newline, so the last piece is empty; otherwise it was torn in a write.
     for number, piece in enumerate(pieces[:-1], start=1):
-        if not piece.strip():
-            continue
-        try:
-            value = parse(piece)
-        except ValueError as error:
-            raise UsageError(
-                f"{path}, line {number}: damaged ({error}). Delete the folder it lies in and run again."
-            ) from error
-        yield value
+        if piece.strip():
+            yield number, piece
 
 
 def dumps(value: object, *, indent: int | None = None, sort: bool = True) -> str:
@@ -162,8 +167,12 @@ def write_atomic(path: Path, text: str) -> None:
 
 def append_lines(path: Path, values: Iterable[object]) -> None:
     """Append values as JSON lines in one write, flushed to disk before returning."""
-    block = "".join(f"{dumps(value)}\n" for value in values).encode("utf-8")
+    append_text(path, "".join(f"{dumps(value)}\n" for value in values))
+
+
+def append_text(path: Path, text: str) -> None:
+    """Append text in one write, flushed to disk before returning."""
     with path.open("ab") as file:
-        file.write(block)
+        file.write(text.encode("utf-8"))
         file.flush()
         os.fsync(file.fileno())

@@ -18,9 +18,8 @@ import time
 from pathlib import Path
 
 from qeval.evidence import Environment, ModelInfo
-from qeval.jsonl import append_lines
 from qeval.outcome import Grade, Outcome
-from qeval.record import OUTCOMES_FILE, CaseInfo, RecordHeader, SuiteInfo, save_cases, save_header
+from qeval.record import CaseInfo, Record, RecordHeader, SuiteInfo, save_record
 
 SUITES = ("longdoc", "multilingual", "refusal", "schema", "toolcalls")
 WORDS = ("the", "answer", "is", "forty", "two", "since", "clause", "nine", "says", "so")
@@ -56,8 +55,6 @@ def write_record(folder: Path, variant: str, n_cases: int, flip_rate: float) -> 
                 grades=(Grade(metric="contains", status=status, reason="as made up"),),
             )
         )
-    save_cases(folder, tuple(cases))
-    append_lines(folder / OUTCOMES_FILE, [outcome.model_dump(mode="json") for outcome in outcomes])
     header = RecordHeader(
         variant=variant,
         engine="made up",
@@ -72,7 +69,7 @@ def write_record(folder: Path, variant: str, n_cases: int, flip_rate: float) -> 
         environment=Environment(python="3.11", platform="any", processor="any", device="cpu", threads=2, versions={}),
         state="complete",
     )
-    save_header(folder, header)
+    save_record(folder, Record(header, tuple(cases), tuple(outcomes)))
 
 
 def seconds(command: list[str]) -> float:

@@ -35,6 +35,9 @@ class Quiet:
     def said_of_judge(self, text: str) -> None:
         """Say nothing: these plans have none."""
 
+    def warned(self, text: str) -> None:
+        print(text, file=sys.stderr)
+
     def variant_started(self, name: str) -> None:
         """Say nothing."""
 

@@ -17,6 +17,13 @@ def compare(
     out: Annotated[
         Path | None, typer.Option(help="Write report.html, report.md, junit.xml and verdict.json there.")
     ] = None,
+    allow_same: Annotated[
+        bool,
+        typer.Option(
+            "--allow-same",
+            help="Compare a variant with itself: two runs of one variant, or before and after an update of a library.",
+        ),
+    ] = False,
     report_only: Annotated[
         bool, typer.Option("--report-only", help="End with 0 whatever the decision; it is still printed.")
     ] = False,
@@ -29,13 +36,15 @@ def compare(
     `qeval compare runs/a/records/fp32 runs/a/records/nf4`
 
     `qeval compare runs/a/records/fp32 runs/a/records/{int8,nf4} --policy policy.yaml --out report --json`
+
+    `qeval compare runs/monday/records/nf4 runs/tuesday/records/nf4 --allow-same`
     """
     from qeval.compare.policy import load_policy
     from qeval.job import compare_folders
     from qeval.reporting.files import write_all
     from qeval.reporting.terminal import print_report
 
-    report = compare_folders(baseline, candidates, load_policy(policy))
+    report = compare_folders(baseline, candidates, load_policy(policy), allow_same=allow_same)
     written = write_all(report, out) if out else {}
     target = console(as_json=as_json)
     print_report(report, target)

@@ -31,11 +31,18 @@ def grade(
     suites: Annotated[
         str | None, typer.Option(help="With RECORD: folders of suites that are not built in, with commas.")
     ] = None,
+    check: Annotated[
+        bool,
+        typer.Option(
+            "--check", help="With RECORD: fail where a grade is not the one its answer gets, or a line was changed."
+        ),
+    ] = False,
     as_json: Json = False,
 ) -> None:
     """Grade one answer, a file of answers, or a stored record again: each with class and reason, without a model.
 
     Ends with 0 when everything could be graded, whatever the grades are, and with 2 when something could not be read.
+    With `--check`, a record that is not what was written, or not graded as it says, ends with 2 as well.
 
     A line of FILE.jsonl names a case and the answer to it: `case` (SUITE/CASE-ID; or the id alone beside `suite`),
     `text` or `tool_calls` or both, and where known `finish`: stop, length (cut at its limit) or content_filter.
@@ -52,13 +59,13 @@ def grade(
 
     `{"suite": "./my-suite", "case": "case-7", "tool_calls": [{"name": "f", "arguments": {"a": 1}}]}`
 
-    `qeval grade runs/nightly/records/nf4`
+    `qeval grade runs/nightly/records/nf4 --check`
     """
     if (Path(what) / "record.json").is_file():
         _refuse({"OUTPUT": output, "--size": size}, "does not go with a record")
-        _grade_record(Path(what), suites, as_json=as_json)
+        _grade_record(Path(what), suites, check=check, as_json=as_json)
         return
-    _refuse({"--suites": suites}, "goes with a record alone")
+    _refuse({"--suites": suites, "--check": "" if check else None}, "goes with a record alone")
     if output is None:
         _grade_file(Path(what), size or "smoke", as_json=as_json)
         return
@@ -104,17 +111,21 @@ def _grade_file(path: Path, size: str, *, as_json: bool) -> None:
     _show_many(grade_file(path, size_called(size)), {}, as_json=as_json)
 
 
-def _grade_record(folder: Path, suites: str | None, *, as_json: bool) -> None:
+def _grade_record(folder: Path, suites: str | None, *, check: bool, as_json: bool) -> None:
     from qeval.runner.regrade import regrade
 
     sources = [part.strip() for part in (suites or "").split(",") if part.strip()]
-    found = regrade(folder, sources)
+    found = regrade(folder, sources, check=check)
     target = console(as_json=as_json)
     for name in found.other_suites:
         say(target, f"caution: suite '{name}' is not what it was when the record was made.")
     changed = [f"{outcome.suite}/{outcome.case}" for outcome in found.changed]
     _show_many(found.outcomes, {"changed": changed, "other_suites": list(found.other_suites)}, as_json=as_json)
     say(target, f"{len(changed)} of them pass or fail otherwise than the record says")
+    if check and found.damage:
+        raise UsageError(found.damage)
+    if check and changed:
+        raise UsageError(f"{folder}: {len(changed)} grades are not those of their answers, the first {changed[0]}.")
 
 
 def _show_many(outcomes: Sequence[Outcome], more: dict[str, object], *, as_json: bool) -> None:

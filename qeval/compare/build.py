@@ -8,6 +8,7 @@ from types import MappingProxyType
 
 from qeval import __version__
 from qeval.compare.candidate import OwnRecord, compare_candidate, numeric_errors
+from qeval.compare.comparability import same_variant
 from qeval.compare.decision import EXIT_CODES, pick, worst
 from qeval.compare.judged import judge_notes
 from qeval.compare.policy import Policy, check_candidates
@@ -27,6 +28,7 @@ def build_report(
     created_at: str,
     required: Collection[str] | None = None,
     missing: Mapping[str, str] = NOTHING_MISSING,
+    allow_same: bool = False,
 ) -> Report:
     """Compare candidates with their baseline under a policy.
 
@@ -37,6 +39,7 @@ def build_report(
         created_at: time of the report; the clock lives elsewhere.
         required: variants whose decision is the run's; None: as the policy says.
         missing: candidates without a record, each with the reason; their decision is *incomplete*.
+        allow_same: compare a variant with itself, as a test of noise or of another library version.
 
     Raises:
         UsageError: no candidate, one given twice, or a required one that is not among them.
@@ -46,7 +49,14 @@ def build_report(
     ours = OwnRecord(baseline)
     alpha = policy.alpha_of(len(names))
     compared = [
-        compare_candidate(ours, OwnRecord(record), policy, alpha, required=record.header.variant in deciding)
+        compare_candidate(
+            ours,
+            OwnRecord(record),
+            policy,
+            alpha,
+            required=record.header.variant in deciding,
+            faults=() if allow_same else same_variant(baseline.header, record.header),
+        )
         for record in candidates
     ]
     results = [
@@ -109,7 +119,7 @@ def _warnings(baseline: Record, candidates: Sequence[Record]) -> Iterable[str]:
     for record in (baseline, *candidates):
         yield from (f"{record.header.variant}: {note}" for note in record.header.notes)
         yield from judge_notes(record)
-    if errors := numeric_errors(baseline):
+    if errors := len(numeric_errors(baseline)):
         yield f"NaN or infinite logits in {errors} cases of the baseline"
     silent = [r.header.variant for r in (baseline, *candidates) if all(outcome.repeat == 0 for outcome in r.outcomes)]
     if silent:

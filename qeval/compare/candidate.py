@@ -19,7 +19,7 @@ from qeval.compare.plan import Planned, plan_metric, plan_slices, reached
 from qeval.compare.policy import Policy
 from qeval.compare.report import CandidateResult, ChangedCase, Verdict
 from qeval.compare.screening import Screened, screen
-from qeval.compare.verdict import judge_slices
+from qeval.compare.verdict import as_passed, judge_slices
 from qeval.grading.judge import METRIC as JUDGE
 from qeval.record import Reason, Record, Stopping
 
@@ -49,15 +49,26 @@ class OwnRecord:
         return self._changes[metric]
 
 
-def compare_candidate(ours: OwnRecord, theirs: OwnRecord, policy: Policy, alpha: float, *, required: bool) -> Compared:
-    """Compare a candidate with the baseline; `alpha` is its share of the policy's."""
+def compare_candidate(
+    ours: OwnRecord, theirs: OwnRecord, policy: Policy, alpha: float, *, required: bool, faults: Sequence[str] = ()
+) -> Compared:
+    """Compare a candidate with the baseline.
+
+    Args:
+        ours: the baseline.
+        theirs: the candidate.
+        policy: what the team accepts.
+        alpha: the candidate's share of the policy's.
+        required: whether its decision is the run's.
+        faults: what forbids the comparison for reasons that the two records do not show.
+    """
     baseline, candidate = ours.record, theirs.record
     pairing = pair_records(baseline, candidate)
     found = compare_headers(baseline, candidate, pairing.pairs)
     # Pairs that were not shown the same are not pairs: no verdict is drawn from them.
     readable = not found.faults
     copied = copied_answers(baseline, candidate, pairing.pairs) if readable else ()
-    comparability = found.model_copy(update={"faults": (*found.faults, *copied, *ours.faults, *theirs.faults)})
+    comparability = found.model_copy(update={"faults": (*faults, *found.faults, *copied, *ours.faults, *theirs.faults)})
     at = levels(alpha, candidate.header.stopping)
     planned = _planned(baseline, pairing, policy, at)
     verdicts = tuple(_verdicts(ours, theirs, pairing.pairs, policy, planned=planned, at=at)) if readable else ()
@@ -77,7 +88,8 @@ def compare_candidate(ours: OwnRecord, theirs: OwnRecord, policy: Policy, alpha:
         ],
         verdicts=verdicts,
         limits=(*limits.results, *screened.limits),
-        numeric_errors=numeric_errors(candidate),
+        broken=len(numeric_errors(candidate) - numeric_errors(baseline)),
+        numeric_errors=len(numeric_errors(candidate)),
     )
     identical = readable and is_identical(pairing.pairs)
     result = CandidateResult(
@@ -120,14 +132,17 @@ def _verdicts(
 ) -> Iterable[Verdict]:
     on_pass = score(pairs, "pass")
     both = OwnChanges(ours.changes("pass"), theirs.changes("pass"))
-    yield from judge_slices(planned, on_pass, policy, metric="pass", own=both, at=at)
+    verdicts = judge_slices(planned, on_pass, policy, metric="pass", own=both, at=at)
+    yield from verdicts
+    on_suites = {verdict.slice: verdict for verdict in verdicts if verdict.role == "suite"}
     judged_alike = judge_difference(ours.record.header, theirs.record.header) is None
     for metric in other_metrics(pairs):
         if metric == JUDGE and not judged_alike:
             continue
         scored = score(pairs, metric)
         both = OwnChanges(ours.changes(metric), theirs.changes(metric))
-        yield from judge_slices(plan_metric(_by_suite(scored), policy), scored, policy, metric=metric, own=both, at=at)
+        rows = judge_slices(plan_metric(_by_suite(scored), policy), scored, policy, metric=metric, own=both, at=at)
+        yield from (as_passed(row, on_suites.get(row.slice)) for row in rows)
 
 
 def _by_suite(scored: Sequence[Scored]) -> dict[str, tuple[int, ...]]:
@@ -194,8 +209,8 @@ def _notes(pairing: Pairing, verdicts: Sequence[Verdict], stopping: Stopping | N
             yield f"exploratory slice {verdict.slice.label} ({verdict.metric}) regressed; it does not gate"
 
 
-def numeric_errors(record: Record) -> int:
-    """Count the cases with NaN or infinite logits, in an answer or while one of the baseline's was scored."""
+def numeric_errors(record: Record) -> set[CaseKey]:
+    """Return the cases with NaN or infinite logits, in an answer or while one of the baseline's was scored."""
     answered = {(o.suite, o.case) for o in record.outcomes if o.status == "numeric_error"}
     scored = {(one.suite, one.case) for one in record.scored if one.fault == "numeric_error"}
-    return len(answered | scored)
+    return answered | scored

@@ -16,7 +16,7 @@ _LEVEL_CAUTION: dict[ComparabilityLevel, str] = {
     "rendered_text": "compared at the level of rendered text: the two may have cut it into different tokens",
     "messages": "compared at the level of messages: how they became a prompt is not known, only its length",
 }
-_BATCHING = frozenset({"batch_size", "batch_tokens", "seed"})
+_BATCHING = frozenset({"batch_size", "batch_tokens", "seed", "work"})
 """Settings that say which cases run together: other values are a caution, as other batches are."""
 _BEFORE = {"head": "model"}
 """Settings that older records lack, with what those decoded with."""
@@ -38,6 +38,19 @@ def compare_headers(baseline: Record, candidate: Record, pairs: Sequence[Pair]) 
         (faults if judge_decides(pairs) else cautions).append(f"{difference}; judge both runs by the same one")
     cautions += [*_header_cautions(ours, theirs), *_environment_cautions(ours.environment, theirs.environment)]
     return Comparability(level=level, faults=tuple(faults), cautions=tuple(cautions))
+
+
+def same_variant(ours: RecordHeader, theirs: RecordHeader) -> tuple[str, ...]:
+    """Return the fault of a candidate that is the baseline again: a typo would pass every night."""
+    if ours == theirs:
+        return ("the candidate's record is a copy of the baseline's",)
+    one, other = ((h.variant, h.format, h.engine, h.model.fingerprint) for h in (ours, theirs))
+    if one != other:
+        return ()
+    return (
+        f"both records are of the variant {ours.variant}, from the same weights, so no loss could show. Name another "
+        "record; or, to test a variant against itself, pass --allow-same",
+    )
 
 
 def _suite_faults(ours: RecordHeader, theirs: RecordHeader) -> Iterable[str]:
@@ -112,6 +125,11 @@ def _unhashed(pairs: Sequence[Pair]) -> list[str]:
 
 
 def _header_cautions(ours: RecordHeader, theirs: RecordHeader) -> Iterable[str]:
+    if ours.schema_version != theirs.schema_version:
+        yield (
+            f"records of two schemas ({ours.schema_version} and {theirs.schema_version}): answers of schema 1 "
+            "lack their special tokens, so marks of calls and thoughts may differ where the answers do not"
+        )
     if ours.engine != theirs.engine:
         yield f"another engine: {ours.engine} against {theirs.engine}; a difference may come from it (a confounder)"
     if ours.batches != theirs.batches:

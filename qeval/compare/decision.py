@@ -83,6 +83,7 @@ def decide(
     missing: Sequence[str],
     verdicts: Sequence[Verdict],
     limits: Sequence[LimitResult],
+    broken: int = 0,
     numeric_errors: int,
 ) -> Decision:
     """Decide on one candidate; accepted is what is left when nothing speaks against it.
@@ -92,14 +93,17 @@ def decide(
         missing: required data that is not there.
         verdicts: all verdicts; those that gate are of level critical and not exploratory.
         limits: all limits; a broken `min_scored` is missing data, any other a regression, unless it is advisory.
-        numeric_errors: cases in which the candidate had NaN or infinite logits.
+        broken: cases in which the candidate had NaN or infinite logits and the baseline had not. One is harm that no
+            missing data can undo.
+        numeric_errors: such cases of the candidate in all.
     """
     gating = [verdict for verdict in verdicts if verdict.gates]
-    broken = [limit for limit in limits if limit.broken and limit.level == "critical"]
-    unscored = [_limit(limit) for limit in broken if limit.name == "min_scored"]
-    exceeded = [_limit(limit) for limit in broken if limit.name != "min_scored"]
+    failed = [limit for limit in limits if limit.broken and limit.level == "critical"]
+    unscored = [_limit(limit) for limit in failed if limit.name == "min_scored"]
+    exceeded = [_limit(limit) for limit in failed if limit.name != "min_scored"]
     by_ruling: list[tuple[DecisionRuling, list[str]]] = [
         ("not_comparable", list(faults)),
+        ("regressed", _broken(broken)),
         ("incomplete", [*missing, *unscored, *_no_data(gating)]),
         ("regressed", [*_reasons(gating, "regressed"), *exceeded]),
         ("inconclusive", [*_numeric(numeric_errors), *_doubts(gating)]),
@@ -126,8 +130,15 @@ def _reasons(gating: Sequence[Verdict], ruling: Ruling) -> list[str]:
     return [f"{verdict.slice.label}: {verdict.reason}" for verdict in gating if verdict.ruling == ruling]
 
 
+def _broken(count: int) -> list[str]:
+    cases = f"{count} case{'s' * (count != 1)}"
+    return [f"broken: NaN in {cases} (NaN or infinite logits, where the baseline has none)"] if count else []
+
+
 def _numeric(count: int) -> list[str]:
-    return [f"NaN or infinite logits in {count} cases; such a candidate is never accepted"] if count else []
+    if not count:
+        return []
+    return [f"NaN or infinite logits in {count} cases, as in the baseline; such a candidate is never accepted"]
 
 
 def _doubts(gating: Sequence[Verdict]) -> list[str]:

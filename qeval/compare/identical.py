@@ -15,10 +15,11 @@ _TOKENS_OF_FEW_BITS, _TOKENS_OF_MORE = 1_000, 10_000
 def is_identical(pairs: Sequence[Pair]) -> bool:
     """Return whether both answered the same cases, at least one, and with the same tokens."""
     answered = [pair for pair in pairs if pair.baseline.no_answer is None or pair.candidate.no_answer is None]
-    return bool(answered) and all(_same(pair) for pair in answered)
+    return bool(answered) and all(same_tokens(pair) for pair in answered)
 
 
-def _same(pair: Pair) -> bool:
+def same_tokens(pair: Pair) -> bool:
+    """Return whether both variants answered a case, with the same tokens."""
     before, after = pair.baseline.outcome, pair.candidate.outcome
     if pair.baseline.no_answer or pair.candidate.no_answer or pair.text_changed:
         return False
@@ -86,7 +87,7 @@ def tokens_to_doubt(candidate: Record) -> int:
 
 def equal_tokens(pairs: Iterable[Pair]) -> int:
     """Return the generated tokens of the answers that are the same in both."""
-    return sum(len(pair.baseline.outcome.token_ids) for pair in pairs if pair.baseline.outcome and _same(pair))
+    return sum(len(pair.baseline.outcome.token_ids) for pair in pairs if pair.baseline.outcome and same_tokens(pair))
 
 
 def _same_bytes(one: Proof, other: Proof) -> bool:

@@ -10,6 +10,7 @@ from qeval.compare.counts import Counts, as_losses, count
 from qeval.compare.distributions import upper_quantile
 from qeval.compare.doubts import Doubts, reason
 from qeval.compare.figures import Figures, figures
+from qeval.compare.identical import same_tokens
 from qeval.compare.levels import Levels
 from qeval.compare.multiple import benjamini_hochberg, holm
 from qeval.compare.noise import Noise, OwnChanges, slice_noise
@@ -37,6 +38,8 @@ class _Judged(NamedTuple):
     figures: Figures | None
     adjusted: Adjusted
     ruling: Ruling
+    unchanged: bool
+    """Both variants gave every case the same tokens and grades, so no case can have flipped."""
 
 
 def rule(found: Figures, adjusted: Adjusted, margin: float, alpha: float) -> Ruling:
@@ -85,6 +88,31 @@ def judge_slices(
     return _with_shrinkage(verdicts, at)
 
 
+_ONE_TABLE = (
+    "n",
+    "planned",
+    "clusters",
+    "baseline_passed",
+    "candidate_passed",
+    "losses",
+    "gains",
+    "difference",
+    "margin",
+)
+"""Fields of a verdict that say which table of pairs it is made from."""
+
+
+def as_passed(row: Verdict, on_pass: Verdict | None) -> Verdict:
+    """Return a metric's row with the ruling of its suite's `pass` row, where both are made from the same counts.
+
+    The two are tested in families of different size, so the same pairs could be ruled on in two ways.
+    """
+    if on_pass is None or any(getattr(row, field) != getattr(on_pass, field) for field in _ONE_TABLE):
+        return row
+    kept = {"metric": row.metric, "role": row.role, "level": row.level}
+    return on_pass.model_copy(update=kept)
+
+
 def _careful(answered: Ruling, worst: Ruling) -> Ruling:
     """Return the ruling that holds both without the missing answers and with each as a loss."""
     if answered == worst:
@@ -98,22 +126,30 @@ def _judge_all(
     counts = [count(scored[i] for i in plan.at) for plan in planned]
     found = [figures(one, plan.margin, at, plan.largest) for one, plan in zip(counts, planned, strict=True)]
     adjusted = _adjust(planned, found, at)
+    judged = [
+        _Judged(one, seen, p, "inconclusive", bool(plan.at) and all(_is_unchanged(scored[i]) for i in plan.at))
+        for plan, one, seen, p in zip(planned, counts, found, adjusted, strict=True)
+    ]
     return [
-        _Judged(one, seen, p, _ruling(plan, (one, seen, p), noise, at))
-        for plan, one, seen, p, noise in zip(planned, counts, found, adjusted, noises, strict=True)
+        one._replace(ruling=_ruling(plan, one, noise, at))
+        for plan, one, noise in zip(planned, judged, noises, strict=True)
     ]
 
 
-def _ruling(plan: Planned, seen: tuple[Counts, Figures | None, Adjusted], noise: Noise, at: Levels) -> Ruling:
-    counts, found, adjusted = seen
+def _is_unchanged(one: Scored) -> bool:
+    return same_tokens(one.pair) and one.before is not None and one.before == one.after
+
+
+def _ruling(plan: Planned, seen: _Judged, noise: Noise, at: Levels) -> Ruling:
+    counts, found, adjusted = seen.counts, seen.figures, seen.adjusted
     if found is None or found.few_clusters or (plan.too_few and not plan.named):
         return "inconclusive"
     ruling = rule(found, adjusted, plan.margin, at.harm)
-    if ruling == "equivalent" and _baseline_floor(counts):
+    if ruling == "equivalent" and _baseline_floor(counts) and not seen.unchanged:
         return "inconclusive"
     held = ruling in {"equivalent", "improved"}
     # A proven loss stays one: the test is right under noise that strikes both ways, which only hides losses.
-    refused = not at.claims_margin or _margin_in_noise(plan, found, noise, at)
+    refused = not at.claims_margin or (_margin_in_noise(plan, found, noise, at) and not seen.unchanged)
     return "inconclusive" if held and refused else ruling
 
 
@@ -169,7 +205,7 @@ class _Row(NamedTuple):
 
 def _verdict(row: _Row, metric: str, *, policy: Policy, at: Levels) -> Verdict:
     plan, seen, final, noise, tests = row
-    counts, found, adjusted, ruling = seen
+    counts, found, adjusted, ruling, _ = seen
     decides = final == "inconclusive" != ruling
     flags = _flags(plan, seen, noise, decides=decides, at=at)
     needed = _needed(plan, counts, found, noise=noise, policy=policy, at=at) if final == "inconclusive" else None
@@ -219,14 +255,14 @@ def _could_show(plan: Planned, found: Figures, policy: Policy, hardest: float) -
 
 
 def _flags(plan: Planned, seen: _Judged, noise: Noise, *, decides: bool, at: Levels) -> tuple[str, ...]:
-    counts, found, adjusted, ruling = seen
+    counts, found, adjusted, ruling, unchanged = seen
     held = found is not None and ruling in {"equivalent", "improved"} and not decides
     flags = {
         "no_data": counts.n == 0,
         "too_few": plan.too_few,
         "few_clusters": found is not None and found.few_clusters,
-        "baseline_floor": _baseline_floor(counts),
-        "margin_in_noise": found is not None and _margin_in_noise(plan, found, noise, at),
+        "baseline_floor": _baseline_floor(counts) and not unchanged,
+        "margin_in_noise": found is not None and not unchanged and _margin_in_noise(plan, found, noise, at),
         "ended_early": at.anytime and (counts.n > 0 or plan.largest is not None),
         "unanswered_decides": decides,
         "two_sided": held and found is not None and found.high < plan.margin,

@@ -12,14 +12,10 @@ from typing import TYPE_CHECKING, Any
 
 from qeval.engines.cuts import cheapest_cuts
 from qeval.engines.prefix_tree import PrefixTree, Tokens, prefix_tree
+from qeval.engines.work import Work, work_on
 
 if TYPE_CHECKING:
     import torch
-
-CHUNK_TOKENS = 1024
-"""A pass reads at most this many tokens, padding included, unless one row alone is longer."""
-PASS_TOKENS = 80
-"""A pass costs as much as this many tokens before its first: it reads the weights."""
 
 States = list["tuple[torch.Tensor, torch.Tensor]"]
 """Keys and values of one node for each layer, each of shape (heads, tokens, width of a head)."""
@@ -33,6 +29,7 @@ class Prefill:
         self._model = model
         self._pad_id = pad_id
         self._device = device
+        self._work = work_on(device)
         self.shares = True
         """Whether prefixes are read once for all rows of a tenant that share them."""
 
@@ -47,7 +44,7 @@ class Prefill:
 
         tree = prefix_tree(rows, tenants if self.shares else [str(row) for row in range(len(rows))])
         states: list[States | None] = [None] * len(tree.nodes)
-        for chunk in _chunks(tree):
+        for chunk in _chunks(tree, self._work):
             for node, found in zip(chunk, self._pass(tree, states, chunk), strict=True):
                 states[node] = found
         # With its room set aside at once; a cache that grows is copied whole at every step.
@@ -122,7 +119,7 @@ def _stack(rows: list[list[torch.Tensor]], like: torch.Tensor) -> torch.Tensor:
     return joined
 
 
-def _chunks(tree: PrefixTree) -> Iterator[list[int]]:
+def _chunks(tree: PrefixTree, work: Work) -> Iterator[list[int]]:
     """Yield nodes to be read in one pass, parents before children, of like length."""
     order = sorted(range(len(tree.nodes)), key=lambda node: (tree.nodes[node].depth, -len(tree.nodes[node].tokens)))
     for _, nodes in groupby(order, key=lambda node: tree.nodes[node].depth):
@@ -130,8 +127,8 @@ def _chunks(tree: PrefixTree) -> Iterator[list[int]]:
         lengths = [len(tree.nodes[node].tokens) for node in level]
 
         def cost(start: int, end: int, lengths: list[int] = lengths) -> float | None:
-            padded = lengths[start] * (end - start)
-            return None if end - start > 1 and padded > CHUNK_TOKENS else PASS_TOKENS + padded
+            rows, longest = end - start, lengths[start]
+            return None if rows > 1 and rows * longest > work.chunk_tokens else work.read(rows, longest)
 
         for start, end in cheapest_cuts(len(level), cost):
             yield level[start:end]

@@ -18,7 +18,7 @@ from qeval.fidelity.output_head import OutputHead, head_of, load_head, save_head
 from qeval.fidelity.reference import Key, answer_to, answers_digest, answers_of, places_of
 from qeval.fidelity.score import Item, Place, Words, reconstruction_kl, score
 from qeval.fidelity.states import StateStore, stored
-from qeval.record import RECORD_FILE, FidelityInfo, load_header, load_outcomes
+from qeval.record import RECORD_FILE, FidelityInfo, changed_files, load_header, load_outcomes
 from qeval.scored import ScoredAnswer
 
 if TYPE_CHECKING:
@@ -170,6 +170,8 @@ def _stored(baseline: Path, tokenizer_hash: str | None) -> _Stored:
     store, header = StateStore(baseline), load_header(baseline)
     if header.fidelity is None or not store.head.exists():
         raise VariantFailed("the baseline kept no hidden states")
+    if changed := changed_files(baseline, header):
+        raise VariantFailed(f"{changed[0]} of the baseline's record is not what it was; resume the run to redo it")
     if header.model.tokenizer_hash != tokenizer_hash:
         raise VariantFailed("its tokenizer is not the baseline's, so the answers' tokens are other words to it")
     return _Stored(store, places_of(load_outcomes(baseline)))

@@ -9,10 +9,11 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from qeval.record import STATES_FOLDER
+
 if TYPE_CHECKING:
     import torch
 
-STATES_FOLDER = "states"
 HEAD_FILE = "head.safetensors"
 _LARGEST_FP16 = 65_504.0
 
@@ -67,7 +68,12 @@ class StateStore:
             return file.get_tensor(str(row)) if str(row) in file.keys() else None  # noqa: SIM118 - no mapping
 
     def _path(self, batch: int) -> Path:
-        return self.folder / f"{batch:05d}.states"
+        return self.folder.parent / states_name(batch)
+
+
+def states_name(batch: int) -> str:
+    """Return the name, in a record's folder, of the file with the states of a batch of first answers."""
+    return f"{STATES_FOLDER}/{batch:05d}.states"
 
 
 def stored(states: torch.Tensor) -> torch.Tensor:

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 
 from qeval.compare.report import Report, VariantSummary
 from qeval.record import PilotTimes, ReplayPilot
-from qeval.units import duration, p_value, percent
+from qeval.units import duration, percent
 
 REPLAYED = "answered along the baseline's answers as far as it agrees (replay), so it has no speed of its own"
 
@@ -37,11 +37,6 @@ def _pilot(pilot: ReplayPilot, times: PilotTimes | None) -> Iterator[str]:
         f"it agrees with {share} of the baseline's tokens up to where each answer first differs, and has the tokens of "
         f"plain decoding in {pilot.same} of {pilot.n_cases} cases"
     )
-    if pilot.n_again:
-        yield (
-            f"of {pilot.n_again} cases that plain decoding answered in other batches too, replay alone changed "
-            f"{pilot.replay_alone} and the other batches alone {pilot.again_alone} (p {p_value(pilot.p_value)})"
-        )
 
 
 def _did_not_fit(variant: VariantSummary) -> Iterator[str]:

@@ -8,25 +8,28 @@ from datetime import UTC, datetime
 from qeval.engines.base import Engine, Prompt
 from qeval.engines.batch_mates import batch_mates_notes
 from qeval.engines.sampling import seed_batch
+from qeval.engines.work import work_on
 from qeval.errors import VariantFailed
 from qeval.fidelity.measure import Measure
-from qeval.fidelity.states import STATES_FOLDER
-from qeval.jsonl import append_lines
 from qeval.record import (
+    CASES_FILE,
     OUTCOMES_FILE,
     RECORD_FILE,
     SCORED_FILE,
+    STATES_FOLDER,
     Measurements,
     Reason,
     RecordHeader,
     Stopping,
     SuiteInfo,
+    add_lines,
     load_header,
-    save_cases,
     save_header,
+    save_lines,
+    seal,
 )
 from qeval.runner.apart import Apart
-from qeval.runner.batches import Batch, batches_digest
+from qeval.runner.batches import Batch, Limits, batches_digest
 from qeval.runner.case_info import case_info
 from qeval.runner.decoding import recorded_decoding
 from qeval.runner.environment import (
@@ -42,7 +45,7 @@ from qeval.runner.loading import Loaded, load
 from qeval.runner.outcomes import BatchAnswers, Beside, answer_batch
 from qeval.runner.prompts import is_too_long, prompt_of
 from qeval.runner.replaying import BatchReplay, Replaying, replaying_for
-from qeval.runner.resume import Kept, check_same_identity, keep_whole_batches
+from qeval.runner.resume import Kept, check_same_identity, keep_whole_batches, put_in_order
 from qeval.runner.scoring import BatchScoring
 from qeval.runner.task import Advanced, Planned, Said, Stage, Task
 
@@ -74,7 +77,7 @@ def run_task(task: Task, say: Say, ask: Ask, clock: Clock) -> None:
     stopping = _stopping(task, laps)
     measure, why_not = _measure(loaded, batches)
     header = _header(task, loaded._replace(notes=(*loaded.notes, *why_not)), batches, stopping, moved)
-    kept = _begin(task, header, batches)
+    kept = _begin(task, header, batches, measures=measure is not None)
     header = header.model_copy(update={"measurements": _continued(kept.measurements, measured), "replay": kept.replay})
     shown = [batch for batch in batches if not is_too_long(engine, batch.prompts[0])]
     replaying = replaying_for(task, header, shown, loaded.unreplayable)
@@ -95,8 +98,10 @@ def run_task(task: Task, say: Say, ask: Ask, clock: Clock) -> None:
             header = header.model_copy(update={"stopping": stopping.model_copy(update={"ended": ended})})
             say(Stage(f"ended early: {ended}"))
             break
+    if kept.batches:
+        put_in_order(task.folder, batches)
     fidelity = measure.info() if measure else None
-    save_header(task.folder, header.model_copy(update={"state": "complete", "fidelity": fidelity}))
+    seal(task.folder, header.model_copy(update={"fidelity": fidelity}))
 
 
 def _beside(task: Task, batch: Batch, measure: Measure | None, replaying: Replaying | None, clock: Clock) -> Beside:
@@ -147,7 +152,7 @@ def _run_batch(  # noqa: PLR0917 - what a batch needs, handed on
         pilot = header.measurements.model_copy(update={"pilot": beside.replay.times})
         header = header.model_copy(update={"replay": beside.replay.choice, "measurements": pilot})
         save_header(task.folder, header)
-    append_lines(task.folder / OUTCOMES_FILE, [outcome.model_dump(mode="json") for outcome in answers.outcomes])
+    add_lines(task.folder / OUTCOMES_FILE, answers.outcomes)
     measured = _measured(header, answers, clock() - started, beside)
     header = header.model_copy(update={"measurements": measured})
     save_header(task.folder, header)
@@ -158,18 +163,23 @@ def _run_batch(  # noqa: PLR0917 - what a batch needs, handed on
 def _plan(task: Task, engine: Engine, prompts: list[Prompt]) -> list[Lap]:
     # Samples are repeats already.
     again = {} if task.temperature else task.again
-    sizes = Sizes(
-        task.batch_size, task.batch_tokens, again, task.repeats, task.in_waves, task.seed, samples=task.samples
-    )
+    limits = Limits(task.batch_size, task.batch_tokens, work_on(task.device))
+    sizes = Sizes(limits, again, task.repeats, task.in_waves, task.seed, samples=task.samples)
     return plan_laps(prompts, lambda prompt: not is_too_long(engine, prompt), sizes)
 
 
-def _begin(task: Task, header: RecordHeader, batches: list[Batch]) -> Kept:
+def _begin(task: Task, header: RecordHeader, batches: list[Batch], *, measures: bool) -> Kept:
     """Start a fresh record, or take over what an interrupted one holds in whole batches."""
-    if task.resume and (task.folder / RECORD_FILE).exists():
+    resumed = task.resume and (task.folder / RECORD_FILE).exists()
+    if resumed:
         check_same_identity(load_header(task.folder), header)
-        return keep_whole_batches(task.folder, batches)
-    save_cases(task.folder, tuple(case_info(suite.name, case) for suite in task.suites for case in suite.cases))
+    cases = [case_info(suite.name, case) for suite in task.suites for case in suite.cases]
+    save_lines(task.folder / CASES_FILE, cases)
+    if resumed:
+        # The baseline is scored against itself alone, in its repeats.
+        return keep_whole_batches(
+            task.folder, batches, lambda repeat: measures and (repeat > 0 or task.baseline is not None)
+        )
     (task.folder / OUTCOMES_FILE).write_bytes(b"")
     for left in (task.folder / SCORED_FILE, *(task.folder / STATES_FOLDER).glob("*.states")):
         left.unlink(missing_ok=True)

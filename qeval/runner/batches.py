@@ -13,12 +13,19 @@ from typing import NamedTuple
 
 from qeval.engines.base import Prompt
 from qeval.engines.cuts import cheapest_cuts
+from qeval.engines.work import Work
 from qeval.jsonl import dumps
 
-STEP_ROWS = 35
-"""A decode step costs as much as the matrix products of this many rows before its first row: it reads the weights."""
-ROW_TOKENS = 300
-"""A row of this many tokens costs a step as much for reading its cache as for its matrix products."""
+
+class Limits(NamedTuple):
+    """What batches are cut by."""
+
+    batch_size: int
+    """Prompts that run together, at most."""
+    batch_tokens: int
+    """Tokens of a batch at most, padding and answers included; one prompt always runs."""
+    work: Work
+    """What decoding costs on the device."""
 
 
 class Batch(NamedTuple):
@@ -35,15 +42,14 @@ class Batch(NamedTuple):
         return tuple((prompt.suite, prompt.case.id) for prompt in self.prompts)
 
 
-def plan_batches(prompts: Sequence[Prompt], batch_size: int, batch_tokens: int, *, first: int = 0) -> list[Batch]:
+def plan_batches(prompts: Sequence[Prompt], limits: Limits, *, first: int = 0) -> list[Batch]:
     """Pack prompts of like limit and length together for the first pass (repeat 0), longest answers first.
 
     Questions about one document stand side by side, since they share its prefill where they share a batch.
 
     Args:
         prompts: in any order.
-        batch_size: prompts that run together, at most.
-        batch_tokens: tokens of a batch at most, padding and answers included.
+        limits: what a batch is cut by.
         first: number of the first batch.
     """
     limit: dict[tuple[str, str], int] = {}
@@ -57,16 +63,16 @@ def plan_batches(prompts: Sequence[Prompt], batch_size: int, batch_tokens: int, 
         document = document_of(prompt)
         return -limit[document], -length[document], document, -_tokens(prompt), prompt.case.id
 
-    parts = _pack(sorted(prompts, key=place), batch_size, batch_tokens)
+    parts = _pack(sorted(prompts, key=place), limits)
     return [Batch(0, number, part) for number, part in enumerate(parts, first)]
 
 
-def plan_repeat(prompts: Sequence[Prompt], repeat: int, batch_size: int, batch_tokens: int) -> list[Batch]:
+def plan_repeat(prompts: Sequence[Prompt], repeat: int, limits: Limits) -> list[Batch]:
     """Batch prompts otherwise than the first pass does: other neighbours, another order, another size and padding."""
     # Neighbours by a hash rather than by length.
     ordered = sorted(prompts, key=lambda prompt: (-prompt.case.max_new_tokens, _hash(f"{repeat}/{prompt.case.id}")))
     quarters = (3, 2, 1)[(repeat - 1) % 3]
-    parts = _pack(ordered, max(1, batch_size * quarters // 4), batch_tokens)
+    parts = _pack(ordered, limits._replace(batch_size=max(1, limits.batch_size * quarters // 4)))
     return [Batch(repeat, number, part) for number, part in enumerate(parts)]
 
 
@@ -105,15 +111,15 @@ def _tokens(prompt: Prompt) -> int:
     return len(prompt.token_ids) + prompt.case.max_new_tokens
 
 
-def _pack(ordered: Sequence[Prompt], batch_size: int, batch_tokens: int) -> list[tuple[Prompt, ...]]:
+def _pack(ordered: Sequence[Prompt], limits: Limits) -> list[tuple[Prompt, ...]]:
     """Cut the ordered prompts into batches at the least cost of decoding, within the limits."""
-    limits = [prompt.case.max_new_tokens for prompt in ordered]
+    steps = [prompt.case.max_new_tokens for prompt in ordered]
     lengths = [_tokens(prompt) for prompt in ordered]
 
     def cost(start: int, end: int) -> float | None:
         rows, longest = end - start, max(lengths[start:end])
-        if rows > 1 and (rows > batch_size or rows * longest > batch_tokens):
+        if rows > 1 and (rows > limits.batch_size or rows * longest > limits.batch_tokens):
             return None
-        return max(limits[start:end]) * (STEP_ROWS + rows * (1 + longest / ROW_TOKENS))
+        return limits.work.decode(max(steps[start:end]), rows, longest)
 
     return [tuple(ordered[start:end]) for start, end in cheapest_cuts(len(ordered), cost)]

@@ -11,7 +11,7 @@ from typing import Any
 from qeval import __version__
 from qeval.errors import UsageError
 from qeval.jsonl import dumps, loads, read_text, write_atomic
-from qeval.record import RECORD_FILE, folder_name, load_header
+from qeval.record import RECORD_FILE, DamagedRecord, folder_name, load_header
 from qeval.runner.environment import package_versions
 from qeval.runner.plan import Plan
 from qeval.runner.resume import differences
@@ -86,7 +86,10 @@ def _check_same_run(path: Path, identity: dict[str, Any]) -> None:
 
 def _is_complete(out: Path, name: str) -> bool:
     record = out / RECORDS_FOLDER / folder_name(name)
-    return (record / RECORD_FILE).exists() and load_header(record).state == "complete"
+    try:
+        return (record / RECORD_FILE).exists() and load_header(record).state == "complete"
+    except DamagedRecord:
+        return False
 
 
 def _restricted(identity: dict[str, Any], kept: Collection[str]) -> dict[str, Any]:

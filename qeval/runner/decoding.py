@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from qeval.engines.sampling import LEAST_TEMPERATURE, decoding_settings
+from qeval.engines.work import work_on
 from qeval.errors import UsageError
 
 if TYPE_CHECKING:
@@ -52,4 +53,5 @@ def recorded_decoding(task: Task) -> dict[str, Any]:
         "seed": task.seed,
         "batch_size": task.batch_size,
         "batch_tokens": task.batch_tokens,
+        "work": work_on(task.device)._asdict(),
     }

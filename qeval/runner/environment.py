@@ -12,6 +12,7 @@ from pathlib import Path
 from qeval.evidence import Environment
 
 _CLEAR = Path("/proc/self/clear_refs")
+_GROUP = Path("/sys/fs/cgroup")
 _PACKAGES = (
     "qeval",
     "torch",
@@ -68,7 +69,13 @@ def resident_memory_bytes() -> int | None:
 
 def available_memory_bytes() -> int | None:
     """Return the memory this process may still take, by the system and its control group; None where neither says."""
-    found = [_memory_available(), _group_available(Path("/sys/fs/cgroup"))]
+    found = [_memory_field("MemAvailable"), _group_available(_GROUP)]
+    return min((value for value in found if value is not None), default=None)
+
+
+def total_memory_bytes() -> int | None:
+    """Return the memory that a process may ever take, by the system and its control group; None where neither says."""
+    found = [_memory_field("MemTotal"), _group_limit(_GROUP)]
     return min((value for value in found if value is not None), default=None)
 
 
@@ -113,25 +120,34 @@ def _status_bytes(field: str) -> int | None:
     return None
 
 
-def _memory_available() -> int | None:
+def _memory_field(field: str) -> int | None:
     path = Path("/proc/meminfo")
     if not path.exists():
         return None
     for line in path.read_text(encoding="ascii", errors="replace").splitlines():
-        if line.startswith("MemAvailable:"):
+        if line.startswith(f"{field}:"):
             return int(line.split()[1]) * 1024
     return None
 
 
-def _group_available(group: Path) -> int | None:
-    """Read what a control group (version 2) has left, pages of files that it can drop counted as free."""
+def _group_limit(group: Path) -> int | None:
+    """Read the memory that a control group (version 2) may take."""
     try:
         limit = (group / "memory.max").read_text(encoding="ascii").strip()
+    except OSError:
+        return None
+    return None if limit == "max" else int(limit)
+
+
+def _group_available(group: Path) -> int | None:
+    """Read what a control group (version 2) has left, pages of files that it can drop counted as free."""
+    limit = _group_limit(group)
+    try:
         used = int((group / "memory.current").read_text(encoding="ascii"))
         pages = dict(line.split() for line in (group / "memory.stat").read_text(encoding="ascii").splitlines())
     except OSError:
         return None
-    return None if limit == "max" else int(limit) - used + int(pages.get("inactive_file", 0))
+    return None if limit is None else limit - used + int(pages.get("inactive_file", 0))
 
 
 def _processor() -> str:

@@ -6,10 +6,10 @@ from collections.abc import Callable, Sequence
 from functools import partial
 
 from qeval.engines.base import Engine, Generation, OnStep, Prompt, Reading
-from qeval.runner.environment import available_memory_bytes
+from qeval.runner.environment import available_memory_bytes, total_memory_bytes
 
 _USABLE = 0.8
-"""Share of the memory that is free which a batch's cache may take."""
+"""Share of the machine's memory which a batch's cache may take."""
 
 OnPart = Callable[[Sequence[Prompt], Reading], "list[Generation] | None"]
 """As `OnRead`, told which prompts were read; it may be told of a prompt again when its batch did not fit."""
@@ -21,7 +21,9 @@ def answer_fitting(
     """Answer prompts, in halves, and halves of these, where they do not fit together.
 
     On an accelerator that shows when memory runs out; on a CPU the system would end the process, so the cache's size is
-    looked at before. A prompt that does not fit alone has its class, `out_of_memory`.
+    looked at before: against the memory of the machine, which is the same in every run, and against what is free, so
+    that a run beside other work ends in more parts rather than not at all. A prompt that does not fit alone has its
+    class, `out_of_memory`.
     """
     if len(prompts) > 1 and not _fits(engine, prompts):
         return _in_halves(engine, prompts, on_step, on_read)
@@ -41,5 +43,7 @@ def _in_halves(engine: Engine, prompts: Sequence[Prompt], on_step: OnStep, on_re
 
 
 def _fits(engine: Engine, prompts: Sequence[Prompt]) -> bool:
-    needed, free = engine.cache_bytes(prompts), available_memory_bytes()
-    return needed is None or free is None or needed <= _USABLE * free
+    needed, whole, free = engine.cache_bytes(prompts), total_memory_bytes(), available_memory_bytes()
+    if needed is None:
+        return True
+    return (whole is None or needed <= _USABLE * whole) and (free is None or needed <= free)

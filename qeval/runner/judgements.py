@@ -6,11 +6,8 @@ import statistics
 from collections.abc import Sequence
 from pathlib import Path
 
-from qeval.jsonl import read_appended
-from qeval.record import JudgeCost, line_parser
+from qeval.record import JUDGEMENTS_FILE, JudgeCost, read_file, schema_of
 from qeval.strict import Strict
-
-JUDGEMENTS_FILE = "judgements.jsonl"
 
 
 class Judgement(Strict):
@@ -34,9 +31,9 @@ class Judgement(Strict):
     answer_tokens: int | None
 
 
-def load_judgements(path: Path) -> list[Judgement]:
-    """Read the lines of a file, without a torn last one; none where there is no file."""
-    return list(read_appended(path, line_parser(Judgement))) if path.exists() else []
+def load_judgements(record: Path) -> list[Judgement]:
+    """Read what a record's judge was asked, without a torn last line; nothing where there was no judge."""
+    return list(read_file(record / JUDGEMENTS_FILE, Judgement, schema_of(record)))
 
 
 def cost_of(judgements: Sequence[Judgement]) -> JudgeCost:

@@ -29,19 +29,23 @@ from qeval.grading._judge_prompt import (
 )
 from qeval.grading.base import Answer, Question, answer_of
 from qeval.grading.judge import JUDGE_OFF, METRIC, Options, grade, judge_grades, tally
-from qeval.jsonl import append_lines, dumps, write_atomic
+from qeval.jsonl import dumps
 from qeval.outcome import Grade, Outcome
 from qeval.record import (
+    JUDGEMENTS_FILE,
     OUTCOMES_FILE,
     JudgeCost,
     JudgeInfo,
     RecordHeader,
+    add_lines,
     load_header,
     load_outcomes,
     save_header,
+    save_lines,
+    seal,
 )
 from qeval.runner.judge_endpoint import Endpoint, Reply, ask
-from qeval.runner.judgements import JUDGEMENTS_FILE, Judgement, cost_of, load_judgements
+from qeval.runner.judgements import Judgement, cost_of, load_judgements
 from qeval.suites.case import Case, Suite
 
 _AT_ONCE = 4
@@ -72,7 +76,7 @@ def judge_records(folders: Sequence[Path], suites: Sequence[Suite], model: str, 
     if not any(_judges(case) for case in cases.values()):
         tell("judge: no case has a rubric, so it is not asked")
         return
-    stored = [one for folder in folders for one in load_judgements(folder / JUDGEMENTS_FILE)]
+    stored = [one for folder in folders for one in load_judgements(folder)]
     known = {one.request: one for one in stored if one.fault is None}
     asker = _Asker(endpoint)
     for folder in folders:
@@ -84,16 +88,18 @@ def _judge_record(folder: Path, cases: Cases, model: str, asker: _Asker, known: 
     """Judge one record and say in a line what came of it; `known` gains its replies."""
     header, outcomes = load_header(folder), load_outcomes(folder)
     path = folder / JUDGEMENTS_FILE
-    before = load_judgements(path)
+    before = load_judgements(folder)
+    # From here until the grades are in place the files are not those that the header was sealed with.
+    save_header(folder, header.model_copy(update={"content": None}))
     if before:
         # Without the torn last line that a crash may have left, which the next line would be added to.
-        write_atomic(path, "".join(f"{dumps(one.model_dump(mode='json'))}\n" for one in before))
+        save_lines(path, before)
     wanted = [one for outcome in outcomes for one in _wanted(outcome, cases[outcome.suite, outcome.case], model)]
     failed = _ask_missing(wanted, known, path, asker)
-    _write_reused(wanted, known, path)
+    _write_reused(wanted, known, folder)
     found = {one.request: known.get(one.request) or failed[one.request] for one in wanted}
     graded = _graded(outcomes, wanted, found)
-    cost = cost_of(load_judgements(path))
+    cost = cost_of(load_judgements(folder))
     _save(folder, header, graded, _info(model, asker.endpoint, found.values()), cost)
     return f"{header.variant}: judge, {_summary(graded, cost)}"
 
@@ -124,7 +130,7 @@ def _ask_missing(
         for one, reply in zip(missing, pool.map(asker, [one.body for one in missing]), strict=True):
             judgement = _judgement(one, reply)
             if reply.attempts:
-                append_lines(path, [judgement.model_dump(mode="json")])
+                add_lines(path, [judgement])
             (known if reply.fault is None else failed)[one.request] = judgement
     return failed
 
@@ -146,17 +152,17 @@ def _judgement(one: _Wanted, reply: Reply) -> Judgement:
     )
 
 
-def _write_reused(wanted: Sequence[_Wanted], known: Mapping[str, Judgement], path: Path) -> None:
+def _write_reused(wanted: Sequence[_Wanted], known: Mapping[str, Judgement], folder: Path) -> None:
     """Write a line for every grade that an equal request has answered, so that each record holds all its replies."""
-    held = {(one.suite, one.case, one.repeat, one.request) for one in load_judgements(path) if one.fault is None}
+    held = {(one.suite, one.case, one.repeat, one.request) for one in load_judgements(folder) if one.fault is None}
     nothing = {"attempts": 0, "latency_s": None, "prompt_tokens": None, "answer_tokens": None}
     copies = []
     for one in wanted:
         key = (one.outcome.suite, one.outcome.case, one.outcome.repeat, one.request)
         if one.request in known and key not in held:
             place = {"suite": key[0], "case": key[1], "repeat": key[2]}
-            copies.append(known[one.request].model_copy(update={**place, **nothing}).model_dump(mode="json"))
-    append_lines(path, copies)
+            copies.append(known[one.request].model_copy(update={**place, **nothing}))
+    add_lines(folder / JUDGEMENTS_FILE, copies)
 
 
 def _graded(outcomes: Sequence[Outcome], wanted: Sequence[_Wanted], found: Mapping[str, Judgement]) -> list[Outcome]:
@@ -195,11 +201,11 @@ def _info(model: str, endpoint: Endpoint, judgements: Iterable[Judgement]) -> Ju
 def _save(folder: Path, header: RecordHeader, outcomes: Sequence[Outcome], info: JudgeInfo, cost: JudgeCost) -> None:
     # In this order a crash leaves grades without a judge, which compare with nothing; never with another's name.
     if header.judge not in (None, info):
-        save_header(folder, header.model_copy(update={"judge": None}))
-    lines = (dumps(outcome.model_dump(mode="json")) for outcome in outcomes)
-    write_atomic(folder / OUTCOMES_FILE, "".join(f"{line}\n" for line in lines))
+        save_header(folder, header.model_copy(update={"judge": None, "content": None}))
+    save_lines(folder / OUTCOMES_FILE, outcomes)
     measurements = header.measurements.model_copy(update={"judge": cost})
-    save_header(folder, header.model_copy(update={"judge": info, "measurements": measurements}))
+    judged = header.model_copy(update={"judge": info, "measurements": measurements})
+    (seal if header.state == "complete" else save_header)(folder, judged)
 
 
 def _summary(outcomes: Sequence[Outcome], cost: JudgeCost) -> str:

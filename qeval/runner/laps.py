@@ -14,7 +14,7 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import NamedTuple
 
 from qeval.engines.base import Prompt
-from qeval.runner.batches import Batch, choose_again, document_of, plan_batches, plan_repeat
+from qeval.runner.batches import Batch, Limits, choose_again, document_of, plan_batches, plan_repeat
 
 WAVE_CASES = 160
 """Cases of the first wave: enough to fill batches of like length, few enough to end a hopeless run soon."""
@@ -29,8 +29,7 @@ class Lap(NamedTuple):
 class Sizes(NamedTuple):
     """What a run is cut by."""
 
-    batch_size: int
-    batch_tokens: int
+    limits: Limits
     again: Mapping[str, int]
     """Cases of each suite that run again."""
     repeats: int
@@ -54,7 +53,7 @@ def plan_laps(prompts: Sequence[Prompt], fits: Callable[[Prompt], bool], sizes: 
     waves = _growing(_shares(prompts, sizes.seed), sizes.again) if sizes.in_waves else [list(prompts)]
     for number, wave in enumerate(waves):
         fitting = [prompt for prompt in wave if fits(prompt)]
-        planned = plan_batches(fitting, sizes.batch_size, sizes.batch_tokens, first=first)
+        planned = plan_batches(fitting, sizes.limits, first=first)
         if number == 0:
             planned = _largest_first(planned)
         if len(fitting) < len(wave):
@@ -64,7 +63,7 @@ def plan_laps(prompts: Sequence[Prompt], fits: Callable[[Prompt], bool], sizes: 
         if number == 0:
             again = choose_again(fitting, sizes.again, sizes.seed)
             for repeat in range(1, sizes.repeats + 1):
-                batches += plan_repeat(again, repeat, sizes.batch_size, sizes.batch_tokens)
+                batches += plan_repeat(again, repeat, sizes.limits)
         found.append(Lap(tuple(batches)))
     return found
 

@@ -56,7 +56,7 @@ def answer_batch(engine: Engine, batch: Batch, beside: Beside, say: Callable[[Sa
         return beside.replay.on_read(prompts, reading, on_step)
 
     generations = answer_fitting(engine, batch.prompts, on_step, on_read)
-    beside.replay.on_answered(engine, generations, parts)
+    beside.replay.on_answered(generations, parts)
     beside.scoring.on_answered(generations)
     rows = zip(batch.prompts, generations, strict=True)
     graded = [_outcome(prompt, generation, batch) for prompt, generation in rows]

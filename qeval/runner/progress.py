@@ -47,7 +47,7 @@ class ProgressBars:
     def said_of_models(self, text: str) -> None:
         self._bars.console.print(clean(text), markup=False, highlight=False, soft_wrap=True)
 
-    said_of_judge = said_of_models
+    said_of_judge = warned = said_of_models
 
     def variant_started(self, name: str) -> None:
         self._ids[name] = self._bars.add_task(clean(name), total=None, rate="", stage="starting")
@@ -95,7 +95,7 @@ class ProgressLines:
     def said_of_models(self, text: str) -> None:
         self._console.print(clean(text), markup=False, highlight=False, soft_wrap=True)
 
-    said_of_judge = said_of_models
+    said_of_judge = warned = said_of_models
 
     def variant_started(self, name: str) -> None:
         self._running = name

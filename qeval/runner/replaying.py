@@ -1,8 +1,8 @@
 """Replay in a run: a candidate answers along the baseline's answers where a pilot has shown that this pays and holds.
 
 The pilot is the first batch. It is decoded plainly, which is what the record keeps, and replayed beside it. Where
-replay takes less time and gives the same tokens, all other first answers are replayed. Where some differ, the pilot is
-decoded plainly once more in other batches (`piloting`): replay must not change more cases than batching does.
+replay gives the same tokens in every case and is less work, all other first answers are replayed. The choice rests on
+tokens and counted work alone, so equal plans on equal machines choose alike.
 """
 
 from __future__ import annotations
@@ -10,13 +10,14 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from typing import Literal
 
-from qeval.engines.base import Answer, Engine, Generation, OnStep, Prompt, Reading
+from qeval.engines.base import Answer, Generation, OnStep, Prompt, Reading
+from qeval.engines.work import Work, work_on
 from qeval.errors import is_out_of_memory
 from qeval.fidelity.reference import Key, answer_to, answers_of
 from qeval.record import RECORD_FILE, PilotTimes, RecordHeader, Replay, load_header, load_outcomes
 from qeval.runner.apart import Apart
 from qeval.runner.batches import Batch
-from qeval.runner.piloting import Tried, compare, compare_again, holds
+from qeval.runner.piloting import Tried, compare
 from qeval.runner.task import Task
 
 FEWEST = 8
@@ -29,16 +30,15 @@ Kind = Literal["plain", "replay", "pilot"]
 class Replaying:
     """How the first answers of one candidate are found."""
 
-    def __init__(self, answers: Mapping[Key, Answer], choice: Replay | None, batch_tokens: int, n_first: int) -> None:
+    def __init__(self, answers: Mapping[Key, Answer], choice: Replay | None, work: Work) -> None:
         """Prepare.
 
         Args:
             answers: the baseline's.
             choice: where it is settled.
-            batch_tokens: of the pilot's further batches, at most.
-            n_first: first answers of the run.
+            work: what decoding and reading cost on the device.
         """
-        self.answers, self.batch_tokens, self.n_first = answers, batch_tokens, n_first
+        self.answers, self.work = answers, work
         self.choice = choice
         """None until the pilot has been."""
 
@@ -67,7 +67,7 @@ def replaying_for(task: Task, header: RecordHeader, batches: Sequence[Batch], un
     first = [len(batch.prompts) for batch in batches if not batch.repeat]
     answers = {} if task.decode == "plain" else _answers(task, header)
     choice = header.replay or settled(task, answers, first, mates=header.batch_mates, unreplayable=unreplayable)
-    return Replaying(answers, choice, task.batch_tokens, sum(first))
+    return Replaying(answers, choice, work_on(task.device))
 
 
 def _answers(task: Task, header: RecordHeader) -> dict[Key, Answer]:
@@ -115,8 +115,8 @@ class BatchReplay:
         self._replaying, self._batch, self._apart, self._clock = replaying, batch, apart, clock
         self._kind: Kind = replaying.kind(batch) if replaying else "plain"
         self._replayed: list[Generation] = []
-        self._began = clock()
-        self._read_s = self._plain_from = self._follow_s = self._replay_s = 0.0
+        self._plain_from = self._follow_s = self._replay_s = 0.0
+        self._followed_anyway = False
         self.times: PilotTimes | None = None
         """What the pilot took, where the batch was one."""
         self.did_not_fit = False
@@ -131,8 +131,6 @@ class BatchReplay:
         """Replay the baseline's answers to prompts that were read, or leave them to be decoded."""
         if self._replaying is None or self._kind == "plain":
             return None
-        # Scoring comes before, and is apart.
-        self._read_s = self._clock() - self._began - self._apart.seconds
         answers = [answer_to(self._replaying.answers, prompt) for prompt in prompts]
         try:
             if self._kind == "replay":
@@ -148,11 +146,10 @@ class BatchReplay:
         self._plain_from = self._clock()
         return None
 
-    def on_answered(self, engine: Engine, plain: Sequence[Generation], parts: int) -> None:
+    def on_answered(self, plain: Sequence[Generation], parts: int) -> None:
         """Make the choice, where the batch was the pilot.
 
         Args:
-            engine: answers some of the cases again.
             plain: the answers, decoded plainly.
             parts: in how many parts they came.
         """
@@ -163,11 +160,11 @@ class BatchReplay:
         if parts > 1 or len(self._replayed) < len(plain):
             self._replaying.choice = Replay(chosen="plain", why="the pilot did not fit in memory at once")
             return
-        with self._apart.work():
-            self._replaying.choice = self._chosen(self._replaying, engine, plain, self.times)
+        self._replaying.choice = self._chosen(self._replaying, plain)
 
     def _replay(self, answers: Sequence[Answer | None], reading: Reading, on_step: OnStep) -> list[Generation]:
         started = self._clock()
+        self._followed_anyway = reading.followed
         if not reading.followed:
             reading.follow(answers)
         followed = self._clock()
@@ -176,24 +173,12 @@ class BatchReplay:
         self._replay_s += self._clock() - followed
         return replayed
 
-    def _chosen(self, replaying: Replaying, engine: Engine, plain: Sequence[Generation], times: PilotTimes) -> Replay:
-        prompts = self._batch.prompts
-        tried = Tried(self._batch, [answer_to(replaying.answers, one) for one in prompts], self._replayed, plain)
-        pilot = compare(tried)
-        saved_s = (times.plain_s - times.follow_s - times.replay_s) / len(prompts)
-        if saved_s <= 0:
-            return Replay(chosen="plain", why="replay took no less time", pilot=pilot)
-        if pilot.same == pilot.n_cases:
-            return Replay(chosen="replay", why="less time, and the same tokens in every case", pilot=pilot)
-        if saved_s * (replaying.n_first - len(prompts)) <= self._read_s + times.plain_s:
-            return Replay(chosen="plain", why="replay would save less than trying it further takes", pilot=pilot)
-        started = self._clock()
-        pilot = compare_again(tried, pilot, engine, replaying.batch_tokens)
-        self.times = times.model_copy(update={"again_s": self._clock() - started})
-        if pilot.n_again < pilot.n_cases:
-            return Replay(chosen="plain", why="the pilot did not fit in memory in other batches", pilot=pilot)
-        if not holds(pilot):
-            return Replay(chosen="plain", why="replay changed more cases than other batches did", pilot=pilot)
-        return Replay(
-            chosen="replay", why="less time, and not seen to change more cases than other batches", pilot=pilot
-        )
+    def _chosen(self, replaying: Replaying, plain: Sequence[Generation]) -> Replay:
+        answers = [answer_to(replaying.answers, prompt) for prompt in self._batch.prompts]
+        tried = Tried(self._batch, answers, self._replayed, plain)
+        pilot = compare(tried, replaying.work, followed_anyway=self._followed_anyway)
+        if pilot.same < pilot.n_cases:
+            return Replay(chosen="plain", why="replay changed answers of the pilot", pilot=pilot)
+        if pilot.replay_work is None or pilot.plain_work is None or pilot.replay_work >= pilot.plain_work:
+            return Replay(chosen="plain", why="replay is no less work", pilot=pilot)
+        return Replay(chosen="replay", why="less work, and the same tokens in every case of the pilot", pilot=pilot)

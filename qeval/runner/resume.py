@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Sequence
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Any, NamedTuple
 
 from qeval.errors import UsageError
-from qeval.jsonl import dumps, write_atomic
+from qeval.fidelity.states import states_name
+from qeval.jsonl import complete_lines
 from qeval.outcome import Outcome
 from qeval.record import (
     OUTCOMES_FILE,
@@ -16,11 +17,14 @@ from qeval.record import (
     Measurements,
     RecordHeader,
     Replay,
+    changed_files,
     load_header,
     load_outcomes,
     load_scored,
+    save_lines,
 )
 from qeval.runner.batches import Batch
+from qeval.scored import ScoredAnswer
 
 _MAY_DIFFER = {
     "stopping",
@@ -32,6 +36,7 @@ _MAY_DIFFER = {
     "batch_mates",
     "fidelity",
     "replay",
+    "content",
 }
 """The judge grades when all have answered. What fidelity rests on is known at the end, and what a pilot chose after it;
 a resumed run keeps to that. Notes and the batch-mate test follow from what is compared, but for the last digits of what
@@ -102,25 +107,39 @@ def _brief(one: str, other: str) -> tuple[str, str]:
     return part(one), part(other)
 
 
-def keep_whole_batches(folder: Path, batches: Sequence[Batch]) -> Kept:
-    """Drop the outcomes of batches that were cut, and say which batches are whole.
+def keep_whole_batches(folder: Path, batches: Sequence[Batch], scores: Callable[[int], bool] = lambda _: False) -> Kept:
+    """Drop the outcomes of batches that were cut or damaged, and say which batches are whole.
 
-    A cut batch is redone whole, since batch composition can change a result. The file is rewritten in the order
-    of the plan, so that a resumed record equals an undisturbed one.
+    Such a batch is redone whole, since batch composition can change a result. The files are rewritten in the order of
+    the plan, so that a resumed record equals an undisturbed one.
+
+    Args:
+        folder: the record's.
+        batches: all batches of the run.
+        scores: whether the answers of a repeat are scored in this run.
     """
+    before = load_header(folder)
+    changed = set(changed_files(folder, before))
     found: dict[tuple[int, int], list[Outcome]] = defaultdict(list)
-    for outcome in load_outcomes(folder):
+    for outcome in load_outcomes(folder, "drop"):
         found[outcome.repeat, outcome.batch].append(outcome)
+    scored = _scored_by_batch(folder)
+    scores_are_damaged = SCORED_FILE in changed or _has_damaged_lines(folder, scored)
     whole = {}
     for batch in batches:
-        outcomes = found.get((batch.repeat, batch.number), [])
-        if tuple((outcome.suite, outcome.case) for outcome in outcomes) == batch.keys:
-            whole[batch.repeat, batch.number] = outcomes
-    lines = [dumps(outcome.model_dump(mode="json")) for outcomes in whole.values() for outcome in outcomes]
-    write_atomic(folder / OUTCOMES_FILE, "".join(f"{line}\n" for line in lines))
-    _keep_scored(folder, list(whole))
+        key = (batch.repeat, batch.number)
+        outcomes = found.get(key, [])
+        if tuple((outcome.suite, outcome.case) for outcome in outcomes) != batch.keys:
+            continue
+        states_are_gone = not batch.repeat and states_name(batch.number) in changed
+        # Not every answer is scored, so a batch may be redone that was whole: the result is the same.
+        unscored = scores_are_damaged and scores(batch.repeat) and len(scored[key]) < len(outcomes)
+        if not states_are_gone and not unscored:
+            whole[key] = outcomes
     kept = [outcome for outcomes in whole.values() for outcome in outcomes]
-    before = load_header(folder)
+    save_lines(folder / OUTCOMES_FILE, kept)
+    if (folder / SCORED_FILE).exists():
+        save_lines(folder / SCORED_FILE, [one for key in whole for one in scored[key]])
     measurements = before.measurements.model_copy(
         update={
             # Counted again from what is kept: a crash may lie between the outcomes and the header.
@@ -131,11 +150,24 @@ def keep_whole_batches(folder: Path, batches: Sequence[Batch]) -> Kept:
     return Kept(frozenset(whole), len(kept), measurements, before.replay)
 
 
-def _keep_scored(folder: Path, whole: Sequence[tuple[int, int]]) -> None:
-    """Drop what was scored in batches that are redone."""
-    if not (folder / SCORED_FILE).exists():
-        return
-    found: dict[tuple[int, int], list[str]] = {key: [] for key in whole}
-    for scored in load_scored(folder):
-        found.get((scored.repeat, scored.batch), []).append(dumps(scored.model_dump(mode="json")))
-    write_atomic(folder / SCORED_FILE, "".join(f"{line}\n" for lines in found.values() for line in lines))
+def put_in_order(folder: Path, batches: Sequence[Batch]) -> None:
+    """Rewrite a record's lines in the order of the plan: batches that were redone were added at the end."""
+    found: dict[tuple[int, int], list[Outcome]] = defaultdict(list)
+    for outcome in load_outcomes(folder):
+        found[outcome.repeat, outcome.batch].append(outcome)
+    order = [(batch.repeat, batch.number) for batch in batches]
+    save_lines(folder / OUTCOMES_FILE, [outcome for key in order for outcome in found[key]])
+    if (folder / SCORED_FILE).exists():
+        scored = _scored_by_batch(folder)
+        save_lines(folder / SCORED_FILE, [one for key in order for one in scored[key]])
+
+
+def _scored_by_batch(folder: Path) -> dict[tuple[int, int], list[ScoredAnswer]]:
+    found: dict[tuple[int, int], list[ScoredAnswer]] = defaultdict(list)
+    for scored in load_scored(folder, "drop"):
+        found[scored.repeat, scored.batch].append(scored)
+    return found
+
+
+def _has_damaged_lines(folder: Path, scored: Mapping[tuple[int, int], Sequence[ScoredAnswer]]) -> bool:
+    return sum(1 for _ in complete_lines(folder / SCORED_FILE)) > sum(map(len, scored.values()))

@@ -18,7 +18,16 @@ from qeval.jsonl import dumps, write_atomic
 from qeval.models.identity import fingerprint
 from qeval.models.locate import resolve
 from qeval.models.resolved import ResolvedModel
-from qeval.record import RECORD_FILE, Reason, folder_name, load_header, load_outcomes, save_header
+from qeval.record import (
+    RECORD_FILE,
+    DamagedRecord,
+    Reason,
+    changed_files,
+    folder_name,
+    load_header,
+    load_record,
+    save_header,
+)
 from qeval.runner.claim import RECORDS_FOLDER, claim, identity_of, only_writer
 from qeval.runner.judge_endpoint import open_endpoint
 from qeval.runner.judging import judge_records
@@ -37,6 +46,9 @@ class Watcher(Protocol):
 
     def said_of_judge(self, text: str) -> None:
         """The judge is asked, or has graded a record."""
+
+    def warned(self, text: str) -> None:
+        """Something is not as it should be; the run goes on."""
 
     def variant_started(self, name: str) -> None:
         """A variant's process was started."""
@@ -154,6 +166,8 @@ def _beside(task: Task, baseline: VariantRun, hooks: Hooks) -> Task:
 def _run_variant(task: Task, hooks: Hooks, time_limit_s: float | None, watcher: Watcher) -> VariantRun:
     task.folder.mkdir(parents=True, exist_ok=True)
     (task.folder / FAILURE_FILE).unlink(missing_ok=True)
+    if task.resume:
+        _set_aside_damaged_header(task, watcher)
     if task.resume and _is_whole(task, hooks):
         ended = Ended("complete", "")
         watcher.variant_ended(task.name, ended)
@@ -180,18 +194,31 @@ def _run_variant(task: Task, hooks: Hooks, time_limit_s: float | None, watcher: 
 
 def _is_whole(task: Task, hooks: Hooks) -> bool:
     """Whether a record says that it is complete, and holds an outcome of every case or still ends before that."""
-    if not (task.folder / RECORD_FILE).exists():
+    if not (task.folder / RECORD_FILE).exists() or load_header(task.folder).state != "complete":
         return False
-    header = load_header(task.folder)
-    if header.state != "complete":
+    try:
+        header, _, outcomes, _ = load_record(task.folder)
+    except DamagedRecord:
         return False
-    first = sum(outcome.repeat == 0 for outcome in load_outcomes(task.folder))
+    if changed_files(task.folder, header):
+        return False
+    first = sum(outcome.repeat == 0 for outcome in outcomes)
     if first == sum(len(suite.cases) for suite in task.suites):
         return True
     ended = header.stopping is not None and header.stopping.ended is not None
     # The more candidates a run has, the more evidence each of them needs: what ended one may not suffice any longer.
     # Beside a baseline that is not whole there is nothing to ask.
     return ended and (not task.stop_on or _ends(task, hooks) is not None)
+
+
+def _set_aside_damaged_header(task: Task, watcher: Watcher) -> None:
+    """Rename a header that is not what was written: nothing says which run it is of, so its variant runs anew."""
+    try:
+        if (task.folder / RECORD_FILE).exists():
+            load_header(task.folder)
+    except DamagedRecord as error:
+        (task.folder / RECORD_FILE).replace(task.folder / f"{RECORD_FILE}.damaged")
+        watcher.warned(f"{task.name} runs again from its first case: {error}")
 
 
 def _has_no_fidelity(task: Task) -> bool:

@@ -8,8 +8,7 @@ from pathlib import Path
 
 from qeval.engines.base import Generation, Prompt, Reading
 from qeval.fidelity.measure import Measure, Run
-from qeval.jsonl import append_lines
-from qeval.record import SCORED_FILE
+from qeval.record import SCORED_FILE, add_lines
 from qeval.runner.apart import Apart
 from qeval.runner.batches import Batch
 
@@ -29,7 +28,7 @@ class BatchScoring:
             return
         with self._work():
             scored = self._measure.on_read(self._run(prompts), reading)
-            append_lines(self._folder / SCORED_FILE, [line.model_dump(mode="json") for line in scored])
+            add_lines(self._folder / SCORED_FILE, scored)
 
     def on_answered(self, generations: Sequence[Generation]) -> None:
         """Keep the hidden states that are scored by later."""

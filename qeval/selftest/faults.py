@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from qeval.jsonl import append_lines, read_text, write_atomic
-from qeval.record import OUTCOMES_FILE, Record, save_cases, save_header
+from qeval.jsonl import read_text, write_atomic
+from qeval.record import Record
 from qeval.selftest.copies import linked_copy
 
 TEMPLATE_FILE = "chat_template.jinja"
@@ -40,11 +40,3 @@ def with_another_template(source: Path, target: Path) -> Path:
 def with_answers_of(other: Record, record: Record, name: str) -> Record:
     """Return a record that claims to be a variant and holds another's answers: a cache that ignores the variant."""
     return Record(record.header.model_copy(update={"variant": name}), record.cases, other.outcomes)
-
-
-def save_record(folder: Path, record: Record) -> None:
-    """Write a whole record into a new folder."""
-    folder.mkdir(parents=True)
-    save_header(folder, record.header)
-    save_cases(folder, record.cases)
-    append_lines(folder / OUTCOMES_FILE, [outcome.model_dump(mode="json") for outcome in record.outcomes])

@@ -10,13 +10,13 @@ from qeval.compare.policy import Policy
 from qeval.errors import UsageError
 from qeval.job import report_on
 from qeval.models.locate import resolve
-from qeval.record import load_record
+from qeval.record import load_record, save_record
 from qeval.reporting.files import write_all
 from qeval.runner.claim import RECORDS_FOLDER
 from qeval.runner.plan import PlanFile, resolve_plan
 from qeval.runner.run import VariantRun, Watcher, run_plan
 from qeval.selftest.cases import write_suite
-from qeval.selftest.faults import save_record, with_answers_of
+from qeval.selftest.faults import with_answers_of
 from qeval.selftest.planted import BASELINE, MODEL, QUANTIZED, Arm, Planted, arms
 from qeval.selftest.rows import Row, make_row
 from qeval.selftest.stopping import stopped_at

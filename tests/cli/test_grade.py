@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import shutil
 from io import BytesIO, TextIOWrapper
 from pathlib import Path
 from typing import Any
@@ -10,6 +11,7 @@ from typing import Any
 import pytest
 
 from qeval.jsonl import read_lines
+from qeval.record import load_record, save_record
 from tests.cli.job_files import qeval, qeval_entry, write_job
 
 CASE = {
@@ -159,3 +161,36 @@ def test_a_record_asks_for_a_suite_that_is_not_built_in_and_for_cases_that_are_g
     write_job(tmp_path, {}, n_cases=4)
     done = qeval_entry("grade", record, "--suites", tmp_path / "capitals")
     assert (done.returncode, "as it is now has no case 'c" in done.stderr) == (2, True)
+
+
+def test_check_tells_a_record_whose_grades_were_changed(finished: Path, tmp_path: Path) -> None:
+    """D35: fails became passes, the answers stayed."""
+    record, suites = tmp_path / "fp32", finished / "capitals"
+    shutil.copytree(finished / "out/records/fp32", record)
+    assert qeval_entry("grade", record, "--suites", suites, "--check").returncode == 0
+    path = record / "outcomes.jsonl"
+    path.write_text(path.read_text().replace('"status": "fail"', '"status": "pass"'))
+    assert qeval_entry("grade", record, "--suites", suites).returncode == 2
+    done = qeval_entry("grade", record, "--suites", suites, "--check")
+    assert done.returncode == 2
+    assert "6 of them pass or fail otherwise than the record says" in done.stdout
+    assert "outcomes.jsonl, line " in done.stderr
+
+
+def test_check_tells_grades_that_were_changed_and_signed(finished: Path, tmp_path: Path) -> None:
+    record = load_record(finished / "out/records/fp32")
+    passed = tuple(
+        outcome.model_copy(update={"grades": tuple(g.model_copy(update={"status": "pass"}) for g in outcome.grades)})
+        for outcome in record.outcomes
+    )
+    save_record(tmp_path / "fp32", record._replace(outcomes=passed))
+    done = qeval_entry("grade", tmp_path / "fp32", "--suites", finished / "capitals", "--check")
+    assert done.returncode == 2
+    assert "6 grades are not those of their answers, the first capitals/" in done.stderr
+
+
+def test_check_goes_with_a_record_alone(tmp_path: Path) -> None:
+    (tmp_path / "answers.jsonl").write_text("")
+    done = qeval_entry("grade", tmp_path / "answers.jsonl", "--check")
+    assert done.returncode == 2
+    assert "--check goes with a record alone" in done.stderr

@@ -79,14 +79,71 @@ def test_missing_answers_that_change_nothing_leave_the_ruling():
     assert (result.decision, result.verdicts[0].n, result.verdicts[0].planned) == ("accepted", 197, 200)
 
 
+def with_nan(record, n, repeat=0):
+    broken = [make_outcome("s", f"c{i:04}", None, status="numeric_error", repeat=repeat) for i in range(n)]
+    hit = {(outcome.case, outcome.repeat) for outcome in broken}
+    kept = [outcome for outcome in record.outcomes if (outcome.case, outcome.repeat) not in hit]
+    return record._replace(outcomes=(*kept, *broken))
+
+
 @pytest.mark.parametrize("repeat", [0, 1])
-def test_a_candidate_with_nan_logits_anywhere_is_never_accepted(repeat):
-    candidate = make_record("int8", HALF)
-    broken = make_outcome("s", "c0001", None, status="numeric_error", repeat=repeat)
-    kept = [outcome for outcome in candidate.outcomes if (outcome.case, outcome.repeat) != ("c0001", repeat)]
-    result = decide(make_record("fp32", HALF), candidate._replace(outcomes=(*kept, broken)), **WIDE)
+@pytest.mark.parametrize(("n", "said"), [(1, "1 case "), (20, "20 cases "), (200, "200 cases ")])
+def test_nan_where_the_baseline_has_none_is_harm(n, said, repeat):
+    """D40: also where so many cases have no answer that data would be missing."""
+    result = decide(make_record("fp32", HALF), with_nan(make_record("int8", HALF), n, repeat), **WIDE)
+    assert result.decision == "regressed"
+    assert result.reasons == (f"broken: NaN in {said}(NaN or infinite logits, where the baseline has none)",)
+
+
+def test_nan_that_the_baseline_has_too_is_never_accepted():
+    both = (with_nan(make_record(name, HALF), 3) for name in ("fp32", "int8"))
+    result = decide(*both, **WIDE)
     assert result.decision == "inconclusive"
-    assert "NaN or infinite logits in 1 cases" in result.reasons[0]
+    assert "NaN or infinite logits in 3 cases, as in the baseline" in result.reasons[0]
+    more = decide(with_nan(make_record("fp32", HALF), 3), with_nan(make_record("int8", HALF), 5), **WIDE)
+    assert more.reasons[0].startswith("broken: NaN in 2 cases ")
+
+
+def test_records_that_do_not_compare_show_no_harm_by_nan():
+    other = make_record("int8", HALF, decoding={"do_sample": True})
+    assert decide(make_record("fp32", HALF), with_nan(other, 20), **WIDE).decision == "not_comparable"
+
+
+@pytest.mark.parametrize("passed", [0, 1, 30, 39])
+def test_equal_tokens_are_accepted_however_rarely_they_pass(passed):
+    """D40: no case can have flipped."""
+    rows = {"s": [i < passed for i in range(200)]}
+    result = decide(make_record("fp32", rows), make_record("int8", rows))
+    assert (result.decision, result.identical) == ("accepted", True)
+    assert result.verdicts[0].ruling == "equivalent"
+
+
+def test_equal_tokens_are_accepted_where_a_variant_is_noisy():
+    """The baseline flips against itself when its batches change; the candidate gave the same tokens."""
+    rows = {"s": [i % 2 == 0 for i in range(300)]}
+    again = {"s": [i % 4 < 2 for i in range(300)]}
+    noisy = make_record("bf16", rows, repeats=again)
+    assert "margin_in_noise" not in decide(noisy, make_record("int8", rows, repeats=again)).verdicts[0].flags
+    changed = {"s": [False, *rows["s"][1:]]}
+    assert "margin_in_noise" in decide(noisy, make_record("int8", changed, repeats=again)).verdicts[0].flags
+
+
+def test_equal_tokens_of_few_cases_still_leave_doubt():
+    """Sixty cases without a flip exclude a loss of 4 points, not of 2."""
+    rows = {"s": [True] * 60}
+    assert decide(make_record("fp32", rows), make_record("int8", rows)).decision == "inconclusive"
+
+
+@pytest.mark.parametrize("lost", [0, 6, 10, 14, 24])
+def test_one_table_of_counts_has_one_ruling(lost):
+    """D40: the only grader's own metric has the counts of `pass`, in a family of another size."""
+    suites = {name: [True] * 100 for name in "abcdefgh"}
+    candidate = make_record("int8", suites | {"a": [i >= lost for i in range(100)]})
+    verdicts = decide(make_record("fp32", suites), candidate).verdicts
+    rows = {v.metric: v for v in verdicts if v.slice.suite == "a" and v.slice.tag is None}
+    assert rows["contains"].ruling == rows["pass"].ruling
+    assert rows["contains"].p_harm_adjusted == rows["pass"].p_harm_adjusted
+    assert (rows["contains"].role, rows["contains"].level) == ("exploratory", "advisory")
 
 
 @pytest.mark.parametrize("state", ["crashed", "out_of_memory", "timeout", "interrupted", "running", "unsupported"])
@@ -135,7 +192,10 @@ def test_an_exploratory_slice_never_gates_but_is_said():
 
 def test_where_the_baseline_hardly_passes_nothing_is_equivalent():
     rows = {"s": [i < 30 for i in range(200)]}
-    result = decide(make_record("fp32", rows), make_record("int8", rows))
+    candidate = make_record("int8", rows)
+    # Wrong in other words: what cannot pass could not be seen to be lost.
+    outcomes = [o if o.passed() else o.model_copy(update={"token_ids": (1, 2)}) for o in candidate.outcomes]
+    result = decide(make_record("fp32", rows), candidate._replace(outcomes=tuple(outcomes)))
     assert result.decision == "inconclusive"
     assert "the baseline passes under 20 % here" in result.reasons[0]
     assert "baseline_floor" in result.verdicts[0].flags

@@ -102,8 +102,8 @@ def test_infinite_logits_while_scoring_are_never_accepted():
     assert fidelity_of(fine, passes=many).decision == "accepted"
     result = fidelity_of([*fine, make_scored("s", "c0299", (), fault="numeric_error")], passes=many)
     assert (result.decision, result.reasons[0]) == (
-        "inconclusive",
-        "NaN or infinite logits in 1 cases; such a candidate is never accepted",
+        "regressed",
+        "broken: NaN in 1 case (NaN or infinite logits, where the baseline has none)",
     )
 
 

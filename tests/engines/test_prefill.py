@@ -11,10 +11,10 @@ import torch
 from hypothesis import given
 from hypothesis import strategies as st
 
-from qeval.engines import prefill
 from qeval.engines.base import Prompt
 from qeval.engines.prefill import Prefill
 from qeval.engines.prefix_tree import LEAST_SAVED, prefix_tree
+from qeval.engines.work import work_on
 from qeval.suites.case import Case
 from tests.engines.test_transformers import make_engine, make_model, quiet
 
@@ -92,7 +92,8 @@ def prompts(tenant: str | None = None) -> list[Prompt]:
 @pytest.mark.parametrize("chunk_tokens", [1, 1024])
 def test_shared_and_plain_reading_give_the_same_answers_in_fp32(monkeypatch: pytest.MonkeyPatch, chunk_tokens: int):
     engine, asked = make_engine(), prompts()
-    monkeypatch.setattr(prefill, "CHUNK_TOKENS", chunk_tokens)
+    small = work_on("cpu")._replace(chunk_tokens=chunk_tokens)
+    monkeypatch.setattr(engine._prefill, "_work", small)
     shared = engine.answer(asked, quiet)
     monkeypatch.setattr(engine, "can_replay", False)
     plain = engine.answer(asked, quiet)

@@ -18,7 +18,7 @@ from qeval.fidelity import measure
 from qeval.fidelity.measure import Measure, Run
 from qeval.fidelity.output_head import OutputHead, load_head
 from qeval.fidelity.states import StateStore
-from qeval.record import OUTCOMES_FILE, RECORD_FILE, SCORED_FILE, Record, load_record, save_header
+from qeval.record import OUTCOMES_FILE, RECORD_FILE, SCORED_FILE, Record, load_header, load_record, save_header, seal
 from qeval.runner import answer, apart
 from qeval.runner.scoring import BatchScoring
 from qeval.runner.task import Task
@@ -255,6 +255,7 @@ def test_another_number_of_logits_gives_no_fidelity_and_the_record_says_why(
     path = StateStore(tmp_path / "base").head
     parts = load_file(path)
     save_file({**parts, "weight": parts["weight"][:-3].clone()}, path)
+    seal(tmp_path / "base", load_header(tmp_path / "base"))
     record = run(task(tmp_path / "bf16", tiny_model_folder, "bf16", tmp_path / "base"))
     assert record.header.fidelity is None
     assert any("logits and the baseline" in note for note in record.header.notes)

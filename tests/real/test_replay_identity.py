@@ -10,8 +10,9 @@ import torch
 
 from qeval.engines.base import Answer, Generation, OnRead, Reading
 from qeval.engines.transformers import TransformersEngine
+from qeval.engines.work import work_on
 from qeval.models.locate import resolve
-from qeval.runner.batches import Batch, plan_batches
+from qeval.runner.batches import Batch, Limits, plan_batches
 from qeval.runner.prompts import prompt_of
 from qeval.suites.load import load_suites
 from qeval.variants.load import load_variant
@@ -45,7 +46,7 @@ def test_replay_and_shared_prefixes_change_no_answer_of_any_suite(model_folder: 
     apart.read_apart()
     prompts = [prompt_of(shared, suite.name, case) for suite in load_suites("all", "smoke") for case in suite.cases]
     n_answered = 0
-    for number, batch in enumerate(plan_batches(prompts, 64, 16_384)):
+    for number, batch in enumerate(plan_batches(prompts, Limits(64, 16_384, work_on("cpu")))):
         plain = answers(shared, batch)
         # Half of the rows agree to the end; the others leave what they follow at a place of their own.
         followed = [

@@ -49,12 +49,18 @@ def test_a_case_that_does_not_fit_alone_has_its_class() -> None:
     assert [one.status for one in found] == ["out_of_memory"] * 2
 
 
-def test_what_would_not_fit_is_cut_before_anything_is_read(monkeypatch: pytest.MonkeyPatch) -> None:
+@pytest.mark.parametrize("whole_machine", [True, False])
+def test_what_would_not_fit_is_cut_before_anything_is_read(
+    monkeypatch: pytest.MonkeyPatch, whole_machine: bool
+) -> None:
     engine = make_engine()
     one = engine.cache_bytes(PROMPTS[:1])
     # Two layers, keys and values, two heads of width 16, fp32; three tokens read and eight to come; held twice.
     assert one == 2 * 2 * 2 * 2 * 16 * 4 * 11
-    monkeypatch.setattr(fitting, "available_memory_bytes", lambda: 3 * one / 0.8)
+    if whole_machine:
+        monkeypatch.setattr(fitting, "total_memory_bytes", lambda: 3 * one / 0.8)
+    else:
+        monkeypatch.setattr(fitting, "available_memory_bytes", lambda: 3 * one)
     sizes: list[int] = []
     answer = TransformersEngine.answer
 

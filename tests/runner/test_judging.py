@@ -11,9 +11,9 @@ from qeval.chat import Message
 from qeval.compare.build import build_report
 from qeval.compare.policy import Policy
 from qeval.grading import Question, grade_outcome
-from qeval.jsonl import append_lines, read_lines
+from qeval.jsonl import read_lines
 from qeval.outcome import Grade
-from qeval.record import OUTCOMES_FILE, RecordHeader, load_record, save_cases, save_header
+from qeval.record import RecordHeader, load_record, save_record
 from qeval.runner import judging
 from qeval.runner.judge_endpoint import Endpoint
 from qeval.runner.judging import judge_records
@@ -44,10 +44,7 @@ class Run:
             outcomes.append(make_outcome("s", "c0000", True, text=texts[0], grades=(), repeat=1))
             graded = [grade_outcome(outcome, graders, Question()) for outcome in outcomes]
             record = make_record(variant, {"s": [True] * n}, outcomes=graded)
-            (folder / variant).mkdir(parents=True)
-            save_header(folder / variant, record.header)
-            save_cases(folder / variant, record.cases)
-            append_lines(folder / variant / OUTCOMES_FILE, [one.model_dump(mode="json") for one in graded])
+            save_record(folder / variant, record)
 
     def judge(self, play: Play, model: str = "m", timeout_s: float = 20.0) -> JudgeServer:
         ticks = iter(range(100_000))
@@ -224,16 +221,15 @@ def test_a_crash_between_two_writes_leaves_no_grades_under_another_judge(
     run.judge(by_answer)
     written = []
 
-    def crash_at_the_second(folder: Path, header: RecordHeader) -> None:
+    def crash(folder: Path, header: RecordHeader) -> None:
         written.append(header.judge)
-        if len(written) == 2:
-            raise RuntimeError("power cut")
-        save_header(folder, header)
+        raise RuntimeError("power cut")
 
-    monkeypatch.setattr(judging, "save_header", crash_at_the_second)
+    monkeypatch.setattr(judging, "seal", crash)
     with pytest.raises(RuntimeError):
         run.judge(always(verdict("fail")), model="stricter")
     assert run.named("fp32") == {"fail rubric_not_met"}
+    assert len(written) == 1
     assert load_record(tmp_path / "fp32").header.judge is None
 
 

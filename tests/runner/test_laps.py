@@ -5,6 +5,8 @@ from collections import Counter
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from qeval.engines.work import work_on
+from qeval.runner.batches import Limits
 from qeval.runner.laps import WAVE_CASES, Sizes, plan_laps
 from tests.runner.test_batches import prompt
 
@@ -24,7 +26,7 @@ def everything(prompt):
 
 
 def sizes(*, in_waves=True, again=None, repeats=1, seed=0):
-    return Sizes(64, 100_000, again or {}, repeats, in_waves, seed)
+    return Sizes(Limits(64, 100_000, work_on("cpu")), again or {}, repeats, in_waves, seed)
 
 
 def keys(lap, repeat=0):

@@ -8,14 +8,14 @@ from typing import Any
 
 import pytest
 
-from qeval.engines.base import Answer, Generation, OnStep, Prompt
+from qeval.engines.base import Answer, Generation, OnStep
 from qeval.engines.replay import BatchReading
 from qeval.engines.transformers import TransformersEngine
+from qeval.engines.work import Work
 from qeval.record import OUTCOMES_FILE, Record, Replay, load_record
 from qeval.runner import answer
 from qeval.runner.apart import Apart
 from qeval.runner.batches import Batch
-from qeval.runner.piloting import Tried, compare, compare_again, holds
 from qeval.runner.replaying import BatchReplay, Kind, Replaying, settled
 from tests.engines.test_transformers import prompt
 from tests.runner.test_answer import make_task
@@ -23,7 +23,6 @@ from tests.runner.test_decoding import run, tiny_task
 
 PROMPTS = tuple(prompt(f"p{n}", [5, n + 2], 6) for n in range(12))
 ANSWERS = {("s", one.case.id): Answer((1, 2, 3, 4), ended=True) for one in PROMPTS}
-READ_S = 7
 SAME = [Generation(text="a", token_ids=(1, 2, 3, 4), finish="stop")] * 12
 
 
@@ -49,123 +48,75 @@ class FakeReading:
         return self.replayed
 
 
-class Again:
-    """An engine that answers a batch in other company."""
-
-    def __init__(self, answers: list[Generation], prompts: Sequence[Prompt] = PROMPTS) -> None:
-        self.by_id = {one.case.id: answer for one, answer in zip(prompts, answers, strict=True)}
-        self.sizes: list[int] = []
-
-    def cache_bytes(self, prompts: Sequence[Prompt]) -> None:
-        return None
-
-    def answer(self, prompts: Sequence[Prompt], on_step: OnStep, on_read: Any = None) -> list[Generation]:
-        self.sizes.append(len(prompts))
-        return [self.by_id[one.case.id] for one in prompts]
+WORK = Work(chunk_tokens=100, pass_tokens=10, step_rows=20, row_tokens=100)
 
 
 def pilot(
     replayed: list[Generation],
-    again: list[Generation],
-    plain_s: float = 10,
     plain: list[Generation] = SAME,
-    n_first: int = 1000,
-) -> tuple[Replay, BatchReplay, Again]:
-    clock, engine = [0.0], Again(again)
-    replaying = Replaying(ANSWERS, None, 10_000, n_first)
+    *,
+    plain_s: float = 10,
+    followed: bool = False,
+    work: Work = WORK,
+) -> tuple[Replay, BatchReplay]:
+    clock = [0.0]
+    replaying = Replaying(ANSWERS, None, work)
     beside = BatchReplay(replaying, Batch(0, 0, PROMPTS), Apart(lambda: clock[0]), lambda: clock[0])
-    clock[0] += READ_S
-    assert beside.on_read(PROMPTS, FakeReading(clock, replayed), lambda tokens: None) is None
+    reading = FakeReading(clock, replayed)
+    reading.followed = followed
+    assert beside.on_read(PROMPTS, reading, lambda tokens: None) is None
     clock[0] += plain_s
-    beside.on_answered(engine, plain, 1)  # type: ignore[arg-type]
+    beside.on_answered(plain, 1)
     assert replaying.choice is not None
-    return replaying.choice, beside, engine
+    return replaying.choice, beside
 
 
-def test_replay_that_is_quicker_and_agrees_in_every_case_is_chosen_and_nothing_runs_again() -> None:
-    found, beside, engine = pilot(SAME, SAME)
-    assert (found.chosen, engine.sizes) == ("replay", [])
+def test_replay_with_the_same_tokens_and_less_work_is_chosen() -> None:
+    found, beside = pilot(SAME)
+    assert (found.chosen, found.why) == ("replay", "less work, and the same tokens in every case of the pilot")
     assert found.pilot is not None
     assert (found.pilot.same, found.pilot.n_cases) == (12, 12)
     assert (found.pilot.agreed_positions, found.pilot.positions) == (60, 60)
+    # Five steps of twelve rows of up to 8 tokens; one pass over twelve answers of five positions, and their head.
+    assert found.pilot.plain_work == pytest.approx(5 * (20 + 12 * (1 + 8 / 100)))
+    assert found.pilot.replay_work == pytest.approx(10 + 12 * 5 + 60)
     assert beside.times is not None
     assert (beside.times.follow_s, beside.times.replay_s, beside.times.plain_s) == (2, 3, 10)
 
 
-def test_replay_that_takes_as_long_is_not_chosen() -> None:
-    found, _, engine = pilot(other(SAME, 1), SAME, plain_s=5)
-    assert (found.chosen, found.why, engine.sizes) == ("plain", "replay took no less time", [])
+@pytest.mark.parametrize("plain_s", [0.0, 5.0, 1e6])
+@pytest.mark.parametrize("changed", [0, 1, 5])
+def test_no_time_changes_the_choice(plain_s: float, changed: int) -> None:
+    """D41: the same answers beside any load."""
+    replayed = other(SAME, *range(changed))
+    assert pilot(replayed, plain_s=plain_s)[0] == pilot(replayed, plain_s=10)[0]
 
 
-@pytest.mark.parametrize(
-    ("by_replay", "by_batching", "chosen"),
-    [
-        # Where other batches change nothing, replay may not change one.
-        (range(1), (), "plain"),
-        (range(5), range(11, 12), "replay"),
-        (range(8), range(11, 12), "plain"),
-        (range(5), range(5), "replay"),
-        (range(8), range(7, 8), "plain"),
-        (range(6), range(6, 9), "replay"),
-    ],
-)
-def test_replay_may_change_no_more_cases_than_other_batches_do(
-    by_replay: Sequence[int], by_batching: Sequence[int], chosen: str
-) -> None:
-    found, _, engine = pilot(other(SAME, *by_replay), other(SAME, *by_batching))
-    assert found.chosen == chosen
-    assert engine.sizes == [6, 6]
+@pytest.mark.parametrize("place", [0, 6, 11])
+def test_one_changed_answer_of_the_pilot_leaves_it_plain(place: int) -> None:
+    found, _ = pilot(other(SAME, place))
+    assert (found.chosen, found.why) == ("plain", "replay changed answers of the pilot")
+
+
+def test_replay_that_is_no_less_work_is_not_chosen() -> None:
+    own = [Generation(text="b", token_ids=(1, 2, 9, 9, 9, 9), finish="length")] * 12
+    found, _ = pilot(own, own)
+    assert (found.chosen, found.why) == ("plain", "replay is no less work")
     assert found.pilot is not None
-    alone = (len(set(by_replay) - set(by_batching)), len(set(by_batching) - set(by_replay)))
-    assert (found.pilot.replay_alone, found.pilot.again_alone) == alone
-    assert found.pilot.n_again == 12
-    if not any(alone):
-        assert found.pilot.p_value is None
-        return
-    # One-sided sign test: at least so many of the cases that only one of the two changed.
-    n, k = sum(alone), alone[0]
-    tail = sum(_choose(n, i) for i in range(k, n + 1)) / 2**n
-    assert found.pilot.p_value == pytest.approx(tail)
-
-
-def _choose(n: int, k: int) -> int:
-    return 1 if k in {0, n} else _choose(n - 1, k - 1) + _choose(n - 1, k)
+    assert found.pilot.agreed_positions == 24
+    # Four steps are left to every row, whose caches are copied.
+    left = 4 * (20 + 12 * (1 + 8 / 100))
+    assert found.pilot.replay_work == pytest.approx(10 + 12 * 5 + 12 * 8 / 100 + 24 + left)
+    found, _ = pilot(own, own, followed=True)
+    assert found.pilot is not None
+    assert found.pilot.replay_work == pytest.approx(12 * 8 / 100 + 24 + left)
 
 
 def test_where_an_answer_leaves_the_baselines_is_counted_in_its_positions() -> None:
     changed = [SAME[0]._replace(token_ids=(1, 2), finish="stop"), *SAME[1:]]
-    found, *_ = pilot(changed, changed, plain=changed)
+    found, _ = pilot(changed, changed)
     assert found.pilot is not None
     assert found.pilot.agreed_positions == 60 - 3
-
-
-def test_what_is_left_to_save_must_be_worth_trying_further() -> None:
-    # Five seconds are saved on twelve cases; trying further takes as long as reading and decoding them did.
-    for n_first, chosen in ((12 + 12 * 17 // 5, "plain"), (12 + 12 * 17 // 5 + 1, "replay")):
-        found, _, engine = pilot(other(SAME, 1), other(SAME, 1), n_first=n_first)
-        assert (found.chosen, engine.sizes == []) == (chosen, chosen == "plain")
-
-
-def test_a_case_without_memory_in_the_other_batches_is_no_case_they_changed() -> None:
-    lost = [one if n else Generation(status="out_of_memory") for n, one in enumerate(SAME)]
-    found, *_ = pilot(other(SAME, 3), lost)
-    assert found.pilot is not None
-    assert (found.pilot.n_again, found.pilot.again_same, found.chosen) == (11, 11, "plain")
-
-
-def test_a_pilot_whose_other_batches_did_not_fit_shows_nothing() -> None:
-    found, *_ = pilot(other(SAME, *range(8)), [Generation(status="out_of_memory")] * 12)
-    assert found.chosen == "plain"
-    assert found.why == "the pilot did not fit in memory in other batches"
-
-
-@pytest.mark.parametrize("place", [0, 20, 39])
-def test_wherever_in_a_large_pilot_replay_differs_it_is_seen(place: int) -> None:
-    prompts = tuple(prompt(f"p{n}", [5, n + 2], 6) for n in range(40))
-    same = SAME[:1] * 40
-    tried = Tried(Batch(0, 0, prompts), [None] * 40, other(same, place), same)
-    found = compare_again(tried, compare(tried), Again(same, prompts), 10_000)  # type: ignore[arg-type]
-    assert (found.n_again, found.replay_alone, holds(found)) == (40, 1, False)
 
 
 @pytest.mark.parametrize(
@@ -192,21 +143,21 @@ def test_what_needs_no_pilot(  # noqa: PLR0917 - a row of a table
 
 
 @pytest.mark.parametrize(("fails", "parts"), [(True, 1), (False, 2)])
-def test_a_pilot_that_ran_in_parts_or_out_of_memory_chooses_nothing_from_its_times(fails: bool, parts: int) -> None:
-    replaying = Replaying(ANSWERS, None, 10_000, 1000)
+def test_a_pilot_in_parts_or_without_memory_chooses_nothing(fails: bool, parts: int) -> None:
+    replaying = Replaying(ANSWERS, None, WORK)
     now = [0.0]
     apart = Apart(lambda: now[0])
     beside = BatchReplay(replaying, Batch(0, 0, PROMPTS), apart, lambda: now[0])
     assert beside.on_read(PROMPTS, FakeReading(now, SAME, fails=fails), lambda tokens: None) is None
     assert apart.seconds == 5
-    beside.on_answered(Again(SAME), SAME, parts)  # type: ignore[arg-type]
+    beside.on_answered(SAME, parts)
     assert replaying.choice is not None
     assert (replaying.choice.chosen, replaying.choice.pilot) == ("plain", None)
     assert "did not fit in memory" in replaying.choice.why
 
 
 def test_memory_that_runs_out_in_replay_leaves_the_batch_to_plain_decoding() -> None:
-    replaying = Replaying(ANSWERS, Replay(chosen="replay", why="as asked"), 10_000, 1000)
+    replaying = Replaying(ANSWERS, Replay(chosen="replay", why="as asked"), WORK)
     now = [0.0]
     beside = BatchReplay(replaying, Batch(0, 1, PROMPTS), Apart(lambda: now[0]), lambda: now[0])
     assert beside.on_read(PROMPTS, FakeReading(now, SAME, fails=True), lambda tokens: None) is None
@@ -231,10 +182,10 @@ def test_batches_that_replay_did_not_fit_are_counted_in_the_record(
 
 
 def test_the_pilots_batch_is_decoded_plainly_whenever_it_is_redone() -> None:
-    choice, *_ = pilot(SAME, SAME)
+    choice, _ = pilot(SAME)
     assert choice.pilot is not None
     third = choice.model_copy(update={"pilot": choice.pilot.model_copy(update={"batch": 3})})
-    replaying = Replaying(ANSWERS, third, 10_000, 1000)
+    replaying = Replaying(ANSWERS, third, WORK)
     assert [replaying.kind(Batch(0, number, PROMPTS)) for number in (0, 3)] == ["replay", "plain"]
     assert replaying.kind(Batch(1, 0, PROMPTS)) == "plain"
 

@@ -3,9 +3,8 @@ from pathlib import Path
 import pytest
 
 from qeval.errors import UsageError
-from qeval.jsonl import append_lines
 from qeval.outcome import Outcome
-from qeval.record import OUTCOMES_FILE, load_outcomes, load_record, save_cases, save_header
+from qeval.record import CASES_FILE, OUTCOMES_FILE, add_lines, load_outcomes, load_record, save_header, save_lines
 from qeval.runner.batches import Batch
 from qeval.runner.resume import check_same_identity, differences, keep_whole_batches
 from tests.factories import make_record
@@ -29,8 +28,8 @@ LINES = [outcome("a", 0), outcome("b", 0), outcome("c", 1), outcome("d", 1), out
 def write(folder: Path, keep_bytes: int | None = None) -> None:
     header = make_record("fp32", {"s": [True]}).header
     save_header(folder, header)
-    save_cases(folder, ())
-    append_lines(folder / OUTCOMES_FILE, [line.model_dump(mode="json") for line in LINES])
+    save_lines(folder / CASES_FILE, ())
+    save_lines(folder / OUTCOMES_FILE, LINES)
     if keep_bytes is not None:
         path = folder / OUTCOMES_FILE
         path.write_bytes(path.read_bytes()[:keep_bytes])
@@ -72,8 +71,8 @@ def test_a_batch_of_another_composition_is_redone(tmp_path: Path) -> None:
 
 def test_a_case_that_stands_twice_is_refused(tmp_path: Path) -> None:
     write(tmp_path)
-    append_lines(tmp_path / OUTCOMES_FILE, [LINES[0].model_dump(mode="json")])
-    with pytest.raises(UsageError, match="case 'a' of s, repeat 0, stands 2 times"):
+    add_lines(tmp_path / OUTCOMES_FILE, [LINES[0]])
+    with pytest.raises(UsageError, match="2 lines for case 'a' of s, repeat 0"):
         load_record(tmp_path)
 
 

@@ -3,8 +3,8 @@
 import pytest
 
 from qeval.engines.render import probe
-from qeval.record import load_record
-from qeval.selftest.faults import save_record, with_another_template, with_answers_of, with_first_token_dropped
+from qeval.record import load_record, save_record
+from qeval.selftest.faults import with_another_template, with_answers_of, with_first_token_dropped
 from qeval.suites.case import Case
 from tests.factories import make_proof, make_record
 

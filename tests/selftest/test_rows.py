@@ -8,11 +8,10 @@ from rich.console import Console
 from qeval.compare.build import build_report
 from qeval.compare.policy import Policy
 from qeval.errors import UsageError
-from qeval.record import folder_name
+from qeval.record import folder_name, save_record
 from qeval.runner.process import Ended
 from qeval.runner.progress import watcher_for
 from qeval.runner.run import VariantRun
-from qeval.selftest.faults import save_record
 from qeval.selftest.planted import IDENTICAL, Planted
 from qeval.selftest.rows import make_row
 from qeval.selftest.run import rows_of, run_selftest

@@ -5,8 +5,7 @@ from pathlib import Path
 import pytest
 
 from qeval.compare.report import Report
-from qeval.jsonl import append_lines
-from qeval.record import OUTCOMES_FILE, Record, folder_name, save_cases, save_header
+from qeval.record import Record, folder_name, save_record
 from qeval.reporting.files import write_all
 from tests.factories import make_outcome, make_record
 from tests.reporting.fake import HOSTILE, divergence, full_report
@@ -16,10 +15,7 @@ SECRET = "the patient's name is Quentin"
 
 
 def write_record(folder: Path, record: Record) -> None:
-    at = folder / "records" / folder_name(record.header.variant)
-    save_header(at, record.header)
-    save_cases(at, record.cases)
-    append_lines(at / OUTCOMES_FILE, [outcome.model_dump(mode="json") for outcome in record.outcomes])
+    save_record(folder / "records" / folder_name(record.header.variant), record)
 
 
 def secret_record(variant: str) -> Record:
