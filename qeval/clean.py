@@ -48,7 +48,6 @@ def hide(secret: str | None, shown: str = SECRET) -> None:
         return
     for form in (secret, b64encode(secret.encode()).decode().rstrip("=")):
         _hidden.setdefault(form, shown)
-    _pattern.cache_clear()
 
 
 def hide_variables(environment: Mapping[str, str] = os.environ) -> None:
@@ -60,7 +59,10 @@ def hide_variables(environment: Mapping[str, str] = os.environ) -> None:
 
 def without_hidden(text: str) -> str:
     """Return a text without the values that were hidden; for replies that are data, such as a judge's JSON."""
-    return _pattern().sub(_shown, text) if _hidden else text
+    if not _hidden:
+        return text
+    secrets = tuple(sorted(_hidden, key=lambda secret: (-len(secret), secret)))
+    return _pattern(secrets).sub(lambda match: _hidden[secrets[(match.lastindex or 1) - 1]], text)
 
 
 def without_credentials(text: str) -> str:
@@ -102,17 +104,9 @@ def _credential_finders() -> tuple[Finder, ...]:
 
 
 @cache
-def _pattern() -> re.Pattern[str]:
-    """Return what finds the hidden values, the longest first; each is a group, in that order."""
-    return re.compile("|".join(f"({_any_escape(secret)})" for secret in _longest_first()), re.IGNORECASE)
-
-
-def _longest_first() -> list[str]:
-    return sorted(_hidden, key=lambda secret: (-len(secret), secret))
-
-
-def _shown(match: re.Match[str]) -> str:
-    return _hidden[_longest_first()[(match.lastindex or 1) - 1]]
+def _pattern(secrets: tuple[str, ...]) -> re.Pattern[str]:
+    """Return what finds secrets; each is a group, in the order given, which is that of preference."""
+    return re.compile("|".join(f"({_any_escape(secret)})" for secret in secrets), re.IGNORECASE)
 
 
 def _any_escape(secret: str) -> str:

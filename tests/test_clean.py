@@ -21,11 +21,8 @@ PACKAGE = Path(room.__file__).parent
 
 
 @pytest.fixture(autouse=True)
-def _nothing_hidden_after(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
+def _nothing_hidden_after(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(room, "_hidden", {})
-    room._pattern.cache_clear()
-    yield
-    room._pattern.cache_clear()
 
 
 @pytest.mark.parametrize("row", ROWS, ids=lambda row: row["id"])

@@ -6,14 +6,15 @@ import json
 import re
 import sys
 import traceback
+from collections.abc import Mapping
 from pathlib import Path
-from typing import Annotated, NoReturn
+from typing import Annotated, Any, NoReturn
 
 import typer
 from rich.console import Console
 
 from qeval import streams
-from qeval.clean import clean, without_credentials
+from qeval.clean import clean, without_credentials, without_hidden
 from qeval.errors import ExitCode, QevalError
 from qeval.jsonl import dumps
 from qeval.visible import pieces
@@ -47,11 +48,21 @@ def print_json(value: object) -> None:
 
     Line ends that only Unicode knows, and characters that a terminal obeys, are written as escapes.
     """
-    line = "".join(_escaped(piece.text) if piece.unsafe else piece.text for piece in pieces(dumps(value)))
+    line = dumps(_without_hidden(value))
+    line = "".join(_escaped(piece.text) if piece.unsafe else piece.text for piece in pieces(line))
     if not (sys.stdout.encoding or "utf-8").lower().startswith("utf"):
         line = _NOT_ASCII.sub(lambda match: _escaped(match[0]), line)
     sys.stdout.write(line + "\n")
     sys.stdout.flush()
+
+
+def _without_hidden(value: Any) -> Any:  # noqa: ANN401 - any JSON value
+    """Take what was hidden out of all texts; what only looks like a credential stays: a result may quote a case."""
+    if isinstance(value, str):
+        return without_hidden(value)
+    if isinstance(value, Mapping):
+        return {key: _without_hidden(item) for key, item in value.items()}
+    return [_without_hidden(item) for item in value] if isinstance(value, list | tuple) else value
 
 
 def _escaped(character: str) -> str:
