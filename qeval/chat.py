@@ -9,6 +9,7 @@ from typing import Annotated, Any, Literal
 from pydantic import BeforeValidator, Field
 
 from qeval.strict import Strict
+from qeval.text_kinds import ModelText, TextKind
 
 _WRAPPER = frozenset({"type", "name", "description", "strict", "schema"})
 _RESPONSE_FORMAT = "json_schema"
@@ -40,9 +41,9 @@ BareSchema = BeforeValidator(bare_schema)
 class ToolCall(Strict):
     """One call of a tool, with its arguments as JSON values."""
 
-    name: str
-    arguments: dict[str, Any] = Field(default_factory=dict)
-    id: str | None = Field(default=None, exclude_if=operator.not_)
+    name: ModelText
+    arguments: Annotated[dict[str, Any], TextKind.MODEL] = Field(default_factory=dict)
+    id: ModelText | None = Field(default=None, exclude_if=operator.not_)
     """What a result names as its `tool_call_id`; needed where results come in another order than their calls.
 
     Left out of what is written where there is none, so that suites without ids keep their digests."""

@@ -7,6 +7,7 @@ from typing import Literal
 from pydantic import Field
 
 from qeval.strict import Strict
+from qeval.text_kinds import ModelText, Name, Own
 
 ComparabilityLevel = Literal["token_ids", "rendered_text", "messages"]
 """What two variants are known to have read alike: the same token ids, the same text, the same messages."""
@@ -15,11 +16,11 @@ ComparabilityLevel = Literal["token_ids", "rendered_text", "messages"]
 class ModelInfo(Strict):
     """Which model, exactly."""
 
-    name: str
-    fingerprint: str
+    name: Name
+    fingerprint: Own
     """sha256 over the weight files; equal for all variants made from the same weights."""
-    tokenizer_hash: str | None = None
-    chat_template_hash: str | None = None
+    tokenizer_hash: Own | None = None
+    chat_template_hash: Own | None = None
     context_tokens: int | None = None
 
 
@@ -27,7 +28,7 @@ class Proof(Strict):
     """Evidence that a variant is what it says, read off the loaded modules."""
 
     quantized_modules: int
-    skipped_modules: tuple[str, ...]
+    skipped_modules: tuple[Own, ...]
     """Modules with a weight matrix that were left unquantised, such as `lm_head`."""
     parameters: int | None
     """Number of weights, a tied matrix counted once; None where the layout is not known."""
@@ -36,9 +37,9 @@ class Proof(Strict):
     storage_bytes: int | None
     """Bytes of all storages, counted once each, through tensor subclasses and quantisation state; None where not
     known."""
-    dtypes: dict[str, int]
+    dtypes: dict[Own, int]
     """Bytes by storage dtype."""
-    unknown_layout: str = ""
+    unknown_layout: Own = ""
     """What of the stored weights could not be read; empty where bits and bytes are known."""
 
 
@@ -51,25 +52,25 @@ class Rendering(Strict):
     """Whether the template knows tools, or they are described in the system text."""
     system_folded: bool
     """The template takes no system role, so system text goes before the first user turn."""
-    ways: dict[str, int] = Field(default_factory=dict)
+    ways: dict[Own, int] = Field(default_factory=dict)
     """How the cases' conversations were handed to the template, in words, and how many of each; see
     `qeval.rendering.ways`."""
-    date: str | None = None
+    date: Own | None = None
     """What the template's clock showed, where it reads one."""
-    thinking: str | None = None
+    thinking: Own | None = None
     """Whether the model thinks before it answers, and by what; None where its template knows nothing of thoughts."""
-    pad_token: str | None = None
+    pad_token: Own | None = None
     end_token_ids: tuple[int, ...] = ()
 
 
 class JudgeInfo(Strict):
     """Which judge graded a record's answers to cases with a rubric; judge grades of two judges do not compare."""
 
-    model: str
+    model: Name
     """As the plan names it."""
-    served: tuple[str, ...]
+    served: tuple[ModelText, ...]
     """Names that the endpoint gave its model in the replies that count; empty where none did."""
-    prompt: str
+    prompt: Own
     """sha256 over all that the judge is told besides the case."""
     endpoint: Literal["local", "remote"]
     """Whether it ran on this machine; no address is kept."""
@@ -81,9 +82,9 @@ class JudgeInfo(Strict):
 class Environment(Strict):
     """Where it ran: what must match before a stored baseline may be used."""
 
-    python: str
-    platform: str
-    processor: str
-    device: str
+    python: Own
+    platform: Own
+    processor: Own
+    device: Own
     threads: int | None
-    versions: dict[str, str]
+    versions: dict[Own, Own]

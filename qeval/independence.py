@@ -7,10 +7,11 @@ from __future__ import annotations
 
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Sequence
-from typing import NamedTuple
+from typing import Annotated, NamedTuple
 
 from qeval.groups import Groups
 from qeval.strict import Strict
+from qeval.text_kinds import TextKind
 
 Name = tuple[str, ...]
 """Of a prompt or a cluster: equal where two cases share it."""
@@ -83,7 +84,7 @@ class NearEqual(Strict):
     """Different prompts in them."""
     largest: int
     """Different prompts in the largest."""
-    example: str
+    example: Annotated[str, TextKind.NAME]
     """`suite/case` of the largest group."""
     clusters: int
     """Clusters of all cases that are left if near-equal ones are of one."""

@@ -14,6 +14,7 @@ from pydantic import Field, model_validator
 from qeval.chat import ToolCall
 from qeval.marks import split_said, without
 from qeval.strict import Strict
+from qeval.text_kinds import ModelText, Name, Own
 
 NoAnswer = Literal[
     "over_context",
@@ -38,14 +39,14 @@ SCORE_SUFFIX = " score"
 class Grade(Strict):
     """One grader's judgement of one outcome."""
 
-    metric: str
+    metric: Name
     """The grader's own metric, such as `contains`, `schema_valid`, `strict_json`, `language`."""
     status: Literal["pass", "fail", "ungraded"]
     required: bool = True
     """Whether `pass` of the case depends on this grade; others are reported beside it."""
-    fault: str | None = None
+    fault: Own | None = None
     """The class of a fail, such as `wrong_value`, or of an ungraded case, such as `timeout`."""
-    reason: str = ""
+    reason: ModelText = ""
     score: Annotated[float, Field(ge=0, le=1)] | None = None
     """Partial credit in [0, 1] where the grader has it."""
 
@@ -57,24 +58,24 @@ class Outcome(Strict):
     recognised before grading (empty, cut at the limit, looping); what is there is graded all the same.
     """
 
-    suite: str
-    case: str
+    suite: Name
+    case: Name
     repeat: int = Field(default=0, ge=0)
     batch: int = Field(ge=0)
     """Index of the batch it ran in, within its repeat: the unit that is redone after a crash."""
     status: Status
-    detail: str = ""
+    detail: ModelText = ""
     """For no answer: what happened, where known, such as the position of the first NaN. For an answer: how much of its
     prompt was cut, where any was."""
     failure: FailedAnswer | None = None
-    text: str = ""
+    text: ModelText = ""
     """What the model said, with its thoughts and special tokens, up to and without its end token. Graders read it
     through `qeval.grading.base.answer_of`, people through `visible`."""
-    special: tuple[str, ...] | None = None
+    special: tuple[ModelText, ...] | None = None
     """The special tokens in `text`; None where they are not known: an endpoint, or a record that kept none."""
-    opened: str | None = None
+    opened: ModelText | None = None
     """The mark by which the prompt opened a thought, so that `text` begins within it; empty: none; None: not known."""
-    thought: str | None = None
+    thought: ModelText | None = None
     """What the model thought before it answered, without marks; None where it did not think."""
     token_ids: tuple[int, ...] = ()
     """The generated tokens up to and without the end token, or with the one that completed a stop text."""
@@ -82,7 +83,7 @@ class Outcome(Strict):
     """Calls an engine returned apart from the text; None where the engine returns text alone."""
     finish: Finish | None = None
     prompt_tokens: int | None = Field(default=None, ge=0)
-    prompt_hash: str | None = None
+    prompt_hash: Own | None = None
     """sha256 over the prompt's token ids; equal hashes prove that two variants read the same."""
     grades: tuple[Grade, ...] = ()
 

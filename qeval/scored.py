@@ -12,6 +12,7 @@ from typing import Literal
 from pydantic import Field, model_validator
 
 from qeval.strict import Strict
+from qeval.text_kinds import ModelText, Name, Own
 
 TokenClass = Literal["digit", "json", "tool", "other"]
 """Digits; punctuation of JSON; a tool's name; anything else."""
@@ -25,8 +26,8 @@ class ScoredAnswer(Strict):
     batches: its noise floor. Logarithms are natural.
     """
 
-    suite: str
-    case: str
+    suite: Name
+    case: Name
     repeat: int = Field(default=0, ge=0)
     batch: int = Field(ge=0)
     kind: Literal["exact", "top_k_bound"] = "exact"
@@ -50,9 +51,9 @@ class ScoredAnswer(Strict):
     reference_top: tuple[int, ...] = ()
     top: tuple[int, ...] = ()
     """Likeliest token of the reference, and of the variant."""
-    classes: str = Field(default="", pattern="^[djto]*$")
+    classes: Own = Field(default="", pattern="^[djto]*$")
     """A letter a position, see CLASS_LETTERS, of the answer's token."""
-    divergence: tuple[str, str] | None = None
+    divergence: tuple[ModelText, ModelText] | None = None
     """Texts of the two tokens at the first position whose likeliest tokens differ; None where none does."""
     fault: Literal["numeric_error", "out_of_memory"] | None = None
     """Why there is nothing: logits not finite somewhere, or no memory for the pass."""

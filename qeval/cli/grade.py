@@ -91,6 +91,8 @@ def _read(output: str) -> str:
 
     if output != "-":
         return read_text(Path(output))
+    if sys.stdin is None:
+        raise UsageError("stdin is closed. Write the answer to it, or name a file that holds the answer.")
     try:
         return sys.stdin.buffer.read().decode("utf-8-sig")
     except UnicodeDecodeError as error:

@@ -2,16 +2,21 @@
 
 from __future__ import annotations
 
+import os
 import sys
-import traceback
 from typing import Annotated
 
 import typer
 
 from qeval import __version__
+from qeval.clean import hide_variables
 from qeval.cli import compare, formats, grade, models, power, run, schemas, selftest, suites, track
-from qeval.cli.output import Finished, fail, print_json
+from qeval.cli.output import Finished, fail, fault, interrupted, tell_loss
 from qeval.errors import ExitCode, QevalError, UsageError
+from qeval.streams import settle
+
+_COMPLETION = "_QEVAL_COMPLETE"
+"""Set by a shell that asks which words may follow; the answer ends with codes of typer's own."""
 
 app = typer.Typer(
     no_args_is_help=True,
@@ -50,40 +55,55 @@ def _root(
     """May this model ship at this precision, on the hardware that will serve it?"""
 
 
-def _what_failed(error: OSError) -> str:
-    where = f"{error.filename}: " if error.filename else ""
-    return f"{where}{error.strerror or error}. Choose a place that exists and can be written, such as another --out."
-
-
-def _end_of_typer(code: str | int | None, *, as_json: bool) -> str | int | None:
-    """Return the exit code for an end that typer made, after the JSON line it knows nothing of."""
-    if code == ExitCode.USAGE and as_json:
-        # typer has told people what is wrong with the command line.
-        print_json({"error": "the command line cannot be read; see stderr", "exit_code": int(ExitCode.USAGE)})
-    if code == ExitCode.INTERRUPTED:
-        sys.stderr.write("interrupted. Nothing was decided.\n")
-        if as_json:
-            print_json({"error": "interrupted", "exit_code": int(ExitCode.INTERRUPTED)})
-    # typer ends with 1 where the reader of stdout went away, and here 1 means that a candidate regressed.
-    return int(ExitCode.INTERRUPTED) if code == 1 else code
-
-
 def entry() -> None:
-    """Run the command line; errors meant for people are printed without a traceback."""
-    as_json = "--json" in sys.argv
-    try:
+    """Run the command line as a program: whatever happens, the exit code says what became of the command.
+
+    Only `Finished` carries a decision. A library, a suite or a stream that ends this process otherwise has decided
+    nothing, so it never ends with 1, which means that a candidate regressed.
+    """
+    settle()
+    hide_variables()
+    if _COMPLETION in os.environ:
         app()
+    try:
+        code = _run(as_json="--json" in sys.argv)
+    except Finished as ended:
+        code = int(ended.code or 0)
+    except KeyboardInterrupt:
+        # Once more, while the first was being told.
+        code = int(ExitCode.INTERRUPTED)
+    tell_loss()
+    raise SystemExit(code)
+
+
+def _run(*, as_json: bool) -> int:
+    """Run the command; errors meant for people are printed without a traceback."""
+    try:
+        code = app(standalone_mode=False)
     except QevalError as error:
         fail(error, as_json=as_json)
+    except typer.TyperException as error:
+        fail(_unreadable(error), as_json=as_json)
     except OSError as error:
         # A full disk, a folder that may not be written, a file where a folder should be.
         fail(UsageError(_what_failed(error)), as_json=as_json)
-    except Finished as ended:
-        raise SystemExit(int(ended.code or 0)) from None
-    except SystemExit as ended:
-        raise SystemExit(_end_of_typer(ended.code, as_json=as_json)) from None
-    except Exception as error:
-        traceback.print_exc()
-        if as_json:
-            print_json({"error": f"{type(error).__name__}: {error}", "exit_code": int(ExitCode.INTERNAL)})
-        raise SystemExit(int(ExitCode.INTERNAL)) from error
+    except (Finished, KeyboardInterrupt):
+        raise
+    except BaseException as error:  # noqa: BLE001 - the end of the program: some libraries derive from BaseException
+        fault(error, as_json=as_json)
+    if code == ExitCode.INTERRUPTED:
+        interrupted("Nothing was decided.", as_json=as_json)
+    return code or 0
+
+
+def _unreadable(error: typer.TyperException) -> UsageError:
+    """Return what is wrong with the command line, and where to read how it is written."""
+    context = getattr(error, "ctx", None)
+    command = context.command_path if context is not None else "qeval"
+    said = " ".join(error.format_message().split()) or "no command is named"
+    return UsageError(f"{said.rstrip('.')}. See: {command} --help")
+
+
+def _what_failed(error: OSError) -> str:
+    where = f"{error.filename}: " if error.filename else ""
+    return f"{where}{error.strerror or error}. Choose a place that exists and can be written, such as another --out."

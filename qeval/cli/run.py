@@ -182,7 +182,8 @@ def run(
         with watcher_for(progress_console()) as watcher:
             job = run_job(plan, rules, folder, watcher, resume=resume, tracking=tracking)
     except KeyboardInterrupt:
-        interrupted(folder, as_json=as_json)
+        kept = f"What was answered is kept in {folder}; run the same command with --out {folder} --resume to finish."
+        interrupted(kept, as_json=as_json, out=folder)
     print_report(job.report, console(as_json=as_json))
     say_report_only(console(as_json=as_json), job.report.exit_code, report_only=report_only)
     _print_places(job, as_json=as_json)

@@ -2,14 +2,12 @@
 
 from __future__ import annotations
 
-import sys
 from pathlib import Path
 from typing import Annotated
 
 import typer
 
-from qeval.cli.output import Finished, Json, console, print_json, progress_console, say
-from qeval.errors import ExitCode
+from qeval.cli.output import Finished, Json, console, interrupted, print_json, progress_console, say
 
 
 def selftest(
@@ -41,10 +39,8 @@ def selftest(
         with watcher_for(progress_console()) as watcher:
             rows = run_selftest(folder, watcher, quick=quick)
     except KeyboardInterrupt:
-        sys.stderr.write("interrupted. A self-test is not resumed: start it again with another --out.\n")
-        if as_json:
-            print_json({"error": "interrupted", "out": str(folder), "exit_code": int(ExitCode.INTERRUPTED)})
-        raise Finished(int(ExitCode.INTERRUPTED)) from None
+        advice = "A self-test is not resumed: start it again with another --out."
+        interrupted(advice, as_json=as_json, out=folder)
     target = console(as_json=as_json)
     target.print(render_table(rows))
     say(target, f"reports  {folder}")

@@ -76,8 +76,6 @@ def check(
 
 def _print_findings(findings: Sequence[Finding], target: Console) -> None:
     """Print each different finding once, errors first, with the first case it was found in."""
-    from qeval.reporting.visible import visible
-
     kinds: dict[tuple[str, str], list[Finding]] = {}
     for finding in sorted(findings, key=lambda finding: finding.level):
         kinds.setdefault((finding.level, finding.text), []).append(finding)
@@ -85,7 +83,7 @@ def _print_findings(findings: Sequence[Finding], target: Console) -> None:
         case = "" if same[0].case is None else f", case '{same[0].case}'"
         place = "" if same[0].where is None else f"{same[0].where}{case}: "
         more = f" ({len(same) - 1} more such cases)" if len(same) > 1 else ""
-        say(target, visible(f"{level}: {place}{text}{more}"))
+        say(target, f"{level}: {place}{text}{more}")
     if len(kinds) > _SHOWN:
         say(target, f"... and {len(kinds) - _SHOWN} more findings; --json has all")
 

@@ -24,9 +24,10 @@ _FAILING_SHOWN = 5
 
 def _show_masks(wanted: bool) -> None:
     if wanted:
-        from qeval.suites.importers._masks import BUILT_IN
+        from qeval.sensitive.rules import CREDENTIALS, PERSONAL
 
-        typer.echo(BUILT_IN.read_text(encoding="utf-8"), nl=False)
+        for file in (CREDENTIALS, PERSONAL):
+            typer.echo(file.read_text(encoding="utf-8"), nl=False)
         raise typer.Exit
 
 
@@ -120,12 +121,11 @@ def _watch(rows: Iterator[RawCase | Dropped], total: int | None) -> Iterator[Raw
 
 
 def _tell(imported: Imported, out: Path, target: Console) -> None:
-    from qeval.reporting.visible import visible
     from qeval.suites.import_folder import near_equal_said
     from qeval.suites.importing import by_reason
 
     def line(text: str) -> None:
-        say(target, visible(text))
+        say(target, text)
 
     drawn = f", drawn from {imported.valid} with seed {imported.seed}" if len(imported.cases) < imported.valid else ""
     line(f"{out}: {len(imported.cases)} cases in {imported.clusters} clusters from {imported.rows} rows{drawn}")

@@ -13,6 +13,7 @@ from pydantic import Field
 
 from qeval.compare.slice_key import Role, Share, SliceKey
 from qeval.strict import Strict
+from qeval.text_kinds import ModelText, Own
 
 FidelityKind = Literal["exact", "top_k_bound"]
 """Over the whole vocabulary; or a lower bound of KL and total variation, from the likeliest tokens."""
@@ -117,7 +118,7 @@ class SliceFidelity(Strict):
     role: Role
     statistics: Fidelity | None
     """None where no position was scored."""
-    faults: dict[str, int] = Field(default_factory=dict)
+    faults: dict[Own, int] = Field(default_factory=dict)
     """Cases whose scoring failed, by class; they are in no statistic."""
     unscored: int = 0
     """Cases that were not scored at all, such as those the baseline has no answer to."""
@@ -145,7 +146,7 @@ class FidelityPart(PositionFigures):
 
     slice: SliceKey
     by: PartName
-    value: str
+    value: Own
     """Such as `digit`, `5-16`, `257-1,024`."""
 
 
@@ -153,7 +154,7 @@ class CandidateFidelity(Strict):
     """All of one candidate's fidelity. It screens and explains; near the baseline KL does not rank quality."""
 
     kind: FidelityKind
-    reference: str
+    reference: Own
     """Digest of the answers that were scored, as both records hold it."""
     reconstruction_kl: float | None = None
     """Largest KL at one position between the baseline's distribution and what was stored of it, nats: under this no
@@ -176,8 +177,8 @@ class Divergence(Strict):
 
     position: int = Field(ge=1)
     """Counted from 1, along the baseline's answer."""
-    baseline_token: str
-    candidate_token: str
+    baseline_token: ModelText
+    candidate_token: ModelText
     gap: float
     """Log-probability of the baseline's likeliest token there less that of its second, nats."""
     near_tie: bool | None

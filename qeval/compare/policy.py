@@ -18,6 +18,7 @@ from qeval.compare.slices import parse_slice
 from qeval.errors import UsageError
 from qeval.jsonl import dumps
 from qeval.strict import Strict, load_yaml
+from qeval.text_kinds import Name, SliceName
 
 Amount = Annotated[float, Field(strict=True, ge=0, le=1)]
 LEAST_MARGIN = 1e-4
@@ -44,12 +45,14 @@ def _all_best_or_names(value: object) -> object:
 
 
 MarginOrAuto = Annotated[float | Auto, BeforeValidator(_auto_or_share, json_schema_input_type=Margin | Auto)]
-Thresholds = Annotated[dict[str, Amount], BeforeValidator(_by_slice, json_schema_input_type=Amount | dict[str, Amount])]
+Thresholds = Annotated[
+    dict[SliceName, Amount], BeforeValidator(_by_slice, json_schema_input_type=Amount | dict[str, Amount])
+]
 Positive = Annotated[float, Field(strict=True, gt=0)]
 PositiveBySlice = Annotated[
-    dict[str, Positive], BeforeValidator(_by_slice, json_schema_input_type=Positive | dict[str, Positive])
+    dict[SliceName, Positive], BeforeValidator(_by_slice, json_schema_input_type=Positive | dict[str, Positive])
 ]
-Candidates = Annotated[Literal["all", "best"] | tuple[str, ...], BeforeValidator(_all_best_or_names)]
+Candidates = Annotated[Literal["all", "best"] | tuple[Name, ...], BeforeValidator(_all_best_or_names)]
 
 SMALLEST_AUTO_MARGIN = 0.03
 FEWEST_CASES = 30
@@ -61,9 +64,9 @@ class Margins(Strict):
 
     pool: Margin = 0.02
     """Over all suites together."""
-    suites: dict[str, MarginOrAuto] = Field(default_factory=dict)
+    suites: dict[Name, MarginOrAuto] = Field(default_factory=dict)
     """Per suite; `auto` (also for suites not listed) is what the suite's number of cases can be planned to hold."""
-    slices: dict[str, MarginOrAuto] = Field(default_factory=dict)
+    slices: dict[SliceName, MarginOrAuto] = Field(default_factory=dict)
     """Per required slice, under the name it has in `required`."""
 
 
@@ -129,9 +132,9 @@ class Policy(Strict):
     planning_flip_rate: Annotated[float, Field(strict=True, gt=0, le=1)] = 0.10
     """Share of cases expected to flip: sets `auto` margins and says how many cases are needed."""
     margins: Margins = Field(default_factory=Margins)
-    required: tuple[str, ...] = ()
+    required: tuple[SliceName, ...] = ()
     """Slices that gate besides the suites: `lang=de`, `longdoc/depth=0.9`, the cross `lang=de&depth=0.9`, a suite."""
-    level: dict[str, Level] = Field(default_factory=dict)
+    level: dict[Name, Level] = Field(default_factory=dict)
     """Per suite; suites not listed are critical. An advisory suite is shown and does not gate by itself."""
     limits: Limits = Field(default_factory=Limits)
     fidelity: FidelityBounds = Field(default_factory=FidelityBounds)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any, Literal
+from typing import Annotated, Any, Literal
 
 from pydantic import Field
 
@@ -13,6 +13,7 @@ from qeval.compare.slice_key import SliceKey as SliceKey
 from qeval.independence import Independence
 from qeval.record import ComparabilityLevel, Environment, PilotTimes, Proof, Replay, State, SuiteInfo
 from qeval.strict import Strict
+from qeval.text_kinds import Composed, ModelText, Name, Own, PersonText, TextKind
 
 Ruling = Literal["regressed", "equivalent", "improved", "inconclusive"]
 DecisionRuling = Literal["accepted", "regressed", "inconclusive", "not_comparable", "incomplete"]
@@ -58,14 +59,14 @@ class ExcessChurn(Strict):
 class Verdict(Strict):
     """One candidate x metric x slice, with every number it rests on."""
 
-    metric: str
+    metric: Name
     slice: SliceKey
     role: Role
     level: Level
     ruling: Ruling
-    reason: str
+    reason: Composed
     """In a sentence: what the interval shows, or what is missing."""
-    flags: tuple[str, ...] = ()
+    flags: tuple[Own, ...] = ()
     """Such as `too_few`, `baseline_floor`, `two_sided`, `small_real_loss`, `few_clusters`."""
     n: int
     """Pairs in which both answered and were graded; equal prompts are one pair, with the mean of their results."""
@@ -107,9 +108,9 @@ class Verdict(Strict):
     cases_needed: int | None
     """Pairs that would settle it if nothing is wrong, at the planning flip rate or the one seen where that is
     higher; None when settled, and when there are that many already."""
-    unanswered: dict[str, int] = Field(default_factory=dict)
+    unanswered: dict[Own, int] = Field(default_factory=dict)
     """Cases the baseline answered and the candidate did not, by class."""
-    baseline_unanswered: dict[str, int] = Field(default_factory=dict)
+    baseline_unanswered: dict[Own, int] = Field(default_factory=dict)
     baseline_self: SelfFlips | None = None
     candidate_self: SelfFlips | None = None
     excess_churn: ExcessChurn | None = None
@@ -144,12 +145,12 @@ class Verdict(Strict):
 class LimitResult(Strict):
     """One limit of the policy, held or broken, with the threshold beside the value."""
 
-    name: str
+    name: Own
     slice: SliceKey
     level: Level = "critical"
     """An advisory one is shown when broken and decides nothing."""
     broken: bool
-    text: str
+    text: Composed
     """Such as `net loss 12 of 160 cases, allowed 8 (max_net_loss 0.05)`."""
 
 
@@ -157,9 +158,9 @@ class Comparability(Strict):
     """Whether the two records may be compared, at which level, and what to be careful about."""
 
     level: ComparabilityLevel
-    faults: tuple[str, ...] = ()
+    faults: tuple[Composed, ...] = ()
     """Any of these makes the candidate not comparable."""
-    cautions: tuple[str, ...] = ()
+    cautions: tuple[Composed, ...] = ()
 
 
 class PassAtK(Strict):
@@ -177,13 +178,13 @@ class PassAtK(Strict):
 class VariantSummary(Strict):
     """One record's headline: what it is, what it cost, whether it finished."""
 
-    variant: str
-    engine: str
-    format: str
+    variant: Name
+    engine: Own
+    format: Name
     state: State
-    state_detail: str
+    state_detail: ModelText
     proof: Proof | None
-    notes: tuple[str, ...] = ()
+    notes: tuple[Own, ...] = ()
     """How it computes here, such as a kernel that is emulated."""
     load_s: float | None
     run_s: float | None
@@ -201,27 +202,27 @@ class VariantSummary(Strict):
     environment: Environment
     n_cases: int
     n_answered: int
-    suite_passed: dict[str, tuple[int, int]]
+    suite_passed: dict[Name, tuple[int, int]]
     """Per suite: cases passed, cases graded (own figures, not over the pairs)."""
-    sampled: dict[str, tuple[PassAtK, ...]] = Field(default_factory=dict)
+    sampled: dict[Name, tuple[PassAtK, ...]] = Field(default_factory=dict)
     """Per suite, and `all` for all of them, by rising k; empty where decoding was greedy."""
 
 
 class ChangedCase(Strict):
     """A case whose answer is not the baseline's, both texts side by side."""
 
-    candidate: str
-    suite: str
-    case: str
-    tags: dict[str, str]
+    candidate: Name
+    suite: Name
+    case: Name
+    tags: dict[Name, PersonText]
     kind: ChangeKind
-    question: str
-    expected: str
-    baseline_text: str
-    candidate_text: str
-    baseline_fault: str
+    question: ModelText
+    expected: ModelText
+    baseline_text: ModelText
+    candidate_text: ModelText
+    baseline_fault: ModelText
     """Classes and reasons of the failed grades, or the class of having no answer."""
-    candidate_fault: str
+    candidate_fault: ModelText
     unstable: bool = False
     """Baseline or candidate also flipped this case against itself."""
     divergence: Divergence | None = None
@@ -232,11 +233,11 @@ class ChangedCase(Strict):
 class CandidateResult(Strict):
     """Everything about one candidate: its decision, why, and the verdicts behind it."""
 
-    candidate: str
+    candidate: Name
     required: bool
     """Whether the run's decision depends on it."""
     decision: DecisionRuling
-    reasons: tuple[str, ...]
+    reasons: tuple[Composed, ...]
     comparability: Comparability
     verdicts: tuple[Verdict, ...]
     limits: tuple[LimitResult, ...] = ()
@@ -244,10 +245,10 @@ class CandidateResult(Strict):
     """None where none was measured, or where it is not of this baseline's answers: the notes say why."""
     identical: bool = False
     """Equal to the baseline in every token: said aloud, with likely causes."""
-    notes: tuple[str, ...] = ()
+    notes: tuple[Composed, ...] = ()
     confidence: Share | None = None
     """Of its intervals, 1 - 2 alpha; where it is not the policy's a note says why."""
-    unpaired: tuple[str, ...] = ()
+    unpaired: tuple[Name, ...] = ()
     """Case ids that only one of the two records holds."""
 
 
@@ -255,22 +256,22 @@ class Report(Strict):
     """What a comparison says: rendered by `qeval.reporting`, stored as `verdict.json`."""
 
     schema_version: int = 1
-    created_at: str
-    qeval_version: str
-    model: str
-    model_fingerprint: str
-    baseline: str
+    created_at: Own
+    qeval_version: Own
+    model: Name
+    model_fingerprint: Own
+    baseline: Name
     decision: DecisionRuling
     exit_code: int
-    picked: str | None = None
+    picked: Name | None = None
     """Where the policy takes the best candidate: the accepted one whose weights are smallest."""
     variants: tuple[VariantSummary, ...]
     """The baseline first."""
     candidates: tuple[CandidateResult, ...]
     changed: tuple[ChangedCase, ...]
-    suites: dict[str, SuiteInfo]
-    policy: dict[str, Any]
-    policy_digest: str
+    suites: dict[Name, SuiteInfo]
+    policy: Annotated[dict[str, Any], TextKind.POLICY]
+    policy_digest: Own
     independence: Independence | None = None
     """How much independent evidence the cases are; None in reports of older versions."""
-    warnings: tuple[str, ...] = ()
+    warnings: tuple[Composed, ...] = ()

@@ -7,6 +7,7 @@ from typing import Annotated, Literal
 from pydantic import Field
 
 from qeval.strict import Strict
+from qeval.text_kinds import Name, TextKind
 
 Role = Literal["pool", "suite", "required", "exploratory"]
 Share = Annotated[float, Field(ge=0, le=1)]
@@ -15,9 +16,9 @@ Share = Annotated[float, Field(ge=0, le=1)]
 class SliceKey(Strict):
     """The pairs of one suite (None: of all) that share a tag value (None: all of them)."""
 
-    suite: str | None = None
-    tag: str | None = None
-    value: str | None = None
+    suite: Name | None = None
+    tag: Name | None = None
+    value: Annotated[str, TextKind.VALUES] | None = None
 
     @property
     def label(self) -> str:

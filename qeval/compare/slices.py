@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import re
 from collections import Counter, defaultdict
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 
 from qeval.compare.pairs import Scored
 from qeval.compare.report import SliceKey
@@ -38,6 +38,28 @@ def parse_slice(name: str) -> SliceKey:
     if suite == "" or (slash and suite is not None and not terms) or (terms and not (tag and equals and value)):
         raise ValueError(f"'{name}' names no slice; write suite, tag=value, suite/tag=value or tag=value&tag=value")
     return SliceKey(suite=None if suite == "all" else suite, tag=tag or None, value=value if equals else None)
+
+
+def change_name(name: str, change: Callable[[str], str]) -> str:
+    """Return the name of a slice with its tags' values changed.
+
+    >>> change_name("longdoc/depth=low&lang=de", str.upper), change_name("longdoc", str.upper)
+    ('longdoc/depth=LOW&lang=DE', 'longdoc')
+    """
+    return "&".join(f"{tag}{equals}{change(value) if equals else ''}" for tag, equals, value in _terms(name))
+
+
+def change_value(value: str, change: Callable[[str], str]) -> str:
+    """Return the value of a `SliceKey`, which may be that of a cross, with its tags' values changed.
+
+    >>> change_value("low", str.upper), change_value("low&lang=de", str.upper)
+    ('LOW', 'LOW&lang=DE')
+    """
+    return change_name(f"={value}", change).removeprefix("=")
+
+
+def _terms(name: str) -> list[tuple[str, str, str]]:
+    return [term.partition("=") for term in _AND.split(name)]
 
 
 def belongs(key: SliceKey, suite: str, tags: Mapping[str, str]) -> bool:

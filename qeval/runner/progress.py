@@ -10,6 +10,7 @@ from rich.console import Console
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TaskID, TextColumn, TimeRemainingColumn
 
 from qeval import units
+from qeval.clean import clean
 from qeval.runner.process import Ended
 from qeval.runner.task import Advanced, Planned, Said, Stage, Step
 
@@ -23,12 +24,12 @@ class ProgressBars:
         """Show bars on a console that is a terminal."""
         self._clock = clock
         self._bars = Progress(
-            TextColumn("{task.description:<16}"),
+            TextColumn("{task.description:<16}", markup=False),
             BarColumn(),
             MofNCompleteColumn(),
             TextColumn("{task.fields[rate]}"),
             TimeRemainingColumn(),
-            TextColumn("{task.fields[stage]}"),
+            TextColumn("{task.fields[stage]}", markup=False),
             console=console,
         )
         self._ids: dict[str, TaskID] = {}
@@ -44,12 +45,12 @@ class ProgressBars:
         self._bars.stop()
 
     def said_of_models(self, text: str) -> None:
-        self._bars.console.print(text, markup=False, highlight=False, soft_wrap=True)
+        self._bars.console.print(clean(text), markup=False, highlight=False, soft_wrap=True)
 
     said_of_judge = said_of_cases = warned = said_of_models
 
     def variant_started(self, name: str) -> None:
-        self._ids[name] = self._bars.add_task(name, total=None, rate="", stage="starting")
+        self._ids[name] = self._bars.add_task(clean(name), total=None, rate="", stage="starting")
         self._rates[name] = _Rate(self._clock)
 
     def heard(self, name: str, said: Said) -> None:
@@ -92,7 +93,7 @@ class ProgressLines:
         return
 
     def said_of_models(self, text: str) -> None:
-        self._console.print(text, markup=False, highlight=False, soft_wrap=True)
+        self._console.print(clean(text), markup=False, highlight=False, soft_wrap=True)
 
     said_of_judge = said_of_cases = warned = said_of_models
 
@@ -123,7 +124,7 @@ class ProgressLines:
 
     def _say(self, name: str, text: str) -> None:
         self._last_line_s = self._clock()
-        self._console.print(f"{name}: {text}", markup=False, highlight=False, soft_wrap=True)
+        self._console.print(clean(f"{name}: {text}"), markup=False, highlight=False, soft_wrap=True)
 
 
 class _Rate:

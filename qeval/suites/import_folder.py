@@ -7,7 +7,8 @@ from pathlib import Path
 import yaml
 
 from qeval.errors import UsageError
-from qeval.jsonl import dumps, write_atomic
+from qeval.folders import names_in, write_folder
+from qeval.jsonl import dumps
 from qeval.suites.importers._origin import source_name
 from qeval.suites.importing import OWN_ANSWER_FAILS, Imported, Joined, by_reason
 from qeval.suites.load import CASES_FILE, HEADER_FILE
@@ -42,25 +43,26 @@ def check_out(out: Path, *, force: bool) -> None:
     """
     if (out.exists() or out.is_symlink()) and not out.is_dir():
         raise UsageError(f"{out}: is there and no folder. Give a new folder with --out.")
-    there = sorted(path.name for path in out.iterdir()) if out.is_dir() else []
+    there = names_in(out) if out.is_dir() else []
     if not there:
         return
     readme = out / README
     earlier = set(there) <= _FILES and readme.is_file() and readme.read_bytes().startswith(_MARK.encode())
     if not earlier:
         raise UsageError(f"{out}: holds {there[0]}, which is no earlier import. Give a new folder with --out.")
-    if not force:
+    if not force and HEADER_FILE in there:
+        # Without its header an import was cut short, and nothing of it is of use.
         raise UsageError(f"{out}: holds an earlier import. Give another --out, or --force to replace it.")
 
 
 def write_suite(imported: Imported, out: Path) -> None:
-    """Write the suite's folder; each file appears whole."""
+    """Write the suite's folder: whole, or without its header, which is written last."""
     header = yaml.safe_dump(
         imported.header.model_dump(mode="json", exclude_defaults=True), sort_keys=False, allow_unicode=True, width=120
     )
-    write_atomic(out / CASES_FILE, "".join(f"{dumps(case, sort=False)}\n" for case in imported.cases))
-    write_atomic(out / HEADER_FILE, header)
-    write_atomic(out / README, readme_of(imported))
+    cases = "".join(f"{dumps(case, sort=False)}\n" for case in imported.cases)
+    # The README first, since it is what an import is recognised by.
+    write_folder(out, {README: readme_of(imported), CASES_FILE: cases, HEADER_FILE: header})
 
 
 def readme_of(imported: Imported) -> str:

@@ -12,6 +12,8 @@ from qeval.chat import ToolCall
 from qeval.errors import UsageError, told_as_usage
 from qeval.jsonl import dumps
 from qeval.outcome import Outcome
+from qeval.sensitive.address import shown_address
+from qeval.sensitive.rules import Rule
 from qeval.strict import validate
 from qeval.suites.answers import grade_case
 from qeval.suites.broken_text import half_characters
@@ -19,8 +21,7 @@ from qeval.suites.case import Case, SuiteHeader
 from qeval.suites.check import Answered, RawCase, check_cases
 from qeval.suites.draw import Draw
 from qeval.suites.import_clusters import join_clusters
-from qeval.suites.importers._masks import CannotMaskError, Masks, Rule, load_rules
-from qeval.suites.importers._origin import without_login
+from qeval.suites.importers._masks import CannotMaskError, Masks, load_rules
 from qeval.suites.importers.base import Dropped, Reading, Wanted, check_wanted, find_importer
 from qeval.suites.load import list_suites
 from qeval.suites.near_equal import near_equal
@@ -99,16 +100,16 @@ def gather(kind: str, wanted: Wanted, choice: Choice, watch: Watch) -> Imported:
     check_wanted(kind, wanted)
     importer = find_importer(kind)
     rules = load_rules(wanted.masks) if "masks" in importer.TAKES else ()
-    with told_as_usage(without_login(wanted.source)):
+    with told_as_usage(shown_address(wanted.source)):
         reading = importer.read(wanted)
     header = _header(choice.name, reading)
     sorter = _Sorter(kind, rules)
     n_rows = 0
-    for row in watch(_rows(reading.rows, without_login(wanted.source)), reading.total):
+    for row in watch(_rows(reading.rows, shown_address(wanted.source)), reading.total):
         n_rows += 1
         sorter.take(row)
     if not sorter.kept:
-        raise UsageError(f"{without_login(wanted.source)}: no row became a case. {_why(sorter.dropped)}")
+        raise UsageError(f"{shown_address(wanted.source)}: no row became a case. {_why(sorter.dropped)}")
     drawn = _drawn(sorter.kept, choice.limit if choice.limit is not None else reading.limit, choice.seed)
     near = _near_equal([item.case for item in drawn]) if choice.join_near_equal else {}
     names = join_clusters([item.case for item in sorter.kept], near)

@@ -16,17 +16,17 @@ from __future__ import annotations
 import hashlib
 import importlib.util
 import sys
-import traceback
 from collections.abc import Mapping, Sequence
 from importlib import resources
 from pathlib import Path
 from typing import Any, Literal, NamedTuple
 
 from qeval.errors import UsageError, unknown_name
-from qeval.jsonl import MOST_DEPTH, dumps, is_deeper, read_lines
+from qeval.jsonl import dumps, loads, read_lines
 from qeval.strict import load_yaml
 from qeval.suites.case import Case, Size, Suite, SuiteHeader
 from qeval.suites.check import RawCase, check_cases
+from qeval.suites.foreign_code import foreign_code
 
 HEADER_FILE = "suite.yaml"
 CASES_FILE = "cases.jsonl"
@@ -183,28 +183,16 @@ def _generated(folder: Path, header: SuiteHeader, size: Size) -> list[RawCase]:
         raise UsageError(
             f"{folder / HEADER_FILE}: key 'generator': no file '{header.generator}' in the suite's own folder."
         )
-    try:
+    with foreign_code(path) as at:
         cases = _generate_function(path, header.name)(size, header.seed)
-    except UsageError:
-        raise
-    except (Exception, SystemExit) as error:  # a person's own code, which may raise anything
-        raise UsageError(f"{_place(path, error)}: the generator failed: {type(error).__name__}: {error}.") from error
-    if not isinstance(cases, list):
-        raise UsageError(f"{path}: generate() must return a list of cases, not {type(cases).__name__}.")
-    for index, case in enumerate(cases, start=1):
-        try:
-            if is_deeper(dumps(case), MOST_DEPTH):
-                raise UsageError(f"{path}, generated case {index}: nested deeper than {MOST_DEPTH} levels.")
-        except (TypeError, ValueError, RecursionError) as error:
-            raise UsageError(f"{path}, generated case {index}: not JSON ({error}).") from error
-    return [RawCase(f"{path}, generated case {index}", case) for index, case in enumerate(cases, start=1)]
-
-
-def _place(path: Path, error: BaseException) -> str:
-    """Return file and line of the generator where an exception came from."""
-    own = [frame.lineno for frame in traceback.extract_tb(error.__traceback__) if frame.filename == str(path)]
-    line = error.lineno if isinstance(error, SyntaxError) else own[-1] if own else None
-    return str(path) if line is None else f"{path}, line {line}"
+        if not isinstance(cases, list):
+            raise UsageError(f"{path}: generate() must return a list of cases, not {type(cases).__name__}.")
+        raw = []
+        for number, case in enumerate(cases, start=1):
+            at.case = f"{path}, generated case {number}"
+            # Plain values from here on: what a generator returns may be objects of classes of its own.
+            raw.append(RawCase(at.case, loads(dumps(case, sort=False))))
+    return raw
 
 
 def _generate_function(path: Path, name: str) -> Any:  # noqa: ANN401 - a function of code that is not ours

@@ -70,17 +70,34 @@ def test_help_has_an_example_and_explains_every_option(command: tuple[str, ...])
         assert getattr(parameter, "help", None), f"{' '.join(command)} {parameter.name} has no help"
 
 
-@pytest.mark.parametrize("end", [KeyboardInterrupt(), BrokenPipeError(errno.EPIPE, "Broken pipe")])
-def test_an_end_from_outside_is_no_verdict(end: BaseException, monkeypatch: Any, tmp_path: Path) -> None:
+class Panic(BaseException):
+    """As the libraries written in Rust raise it."""
+
+
+@pytest.mark.parametrize(
+    ("end", "code"),
+    [
+        (KeyboardInterrupt(), 130),
+        (BrokenPipeError(errno.EPIPE, "Broken pipe"), 70),
+        (EOFError(), 70),
+        (SystemExit(0), 70),
+        (SystemExit(1), 70),
+        (Panic("not an Exception"), 70),
+        (PermissionError(errno.EACCES, "Permission denied", "x"), 2),
+    ],
+    ids=lambda value: value if isinstance(value, int) else repr(value),
+)
+def test_an_end_that_nobody_decided_is_no_verdict(
+    end: BaseException, code: int, monkeypatch: Any, tmp_path: Path
+) -> None:
     def ended(*_: object, **__: object) -> None:
         raise end
 
     monkeypatch.setattr("qeval.suites.importing.gather", ended)
     done = qeval_entry("suites", "import", "gsm8k", "x", "--out", tmp_path / "out", "--json")
-    assert done.returncode == 130
+    assert (done.returncode, json.loads(done.stdout.splitlines()[-1])["exit_code"]) == (code, code)
     if isinstance(end, KeyboardInterrupt):
         assert "interrupted" in done.stderr
-        assert json.loads(done.stdout.splitlines()[-1]) == {"error": "interrupted", "exit_code": 130}
 
 
 def test_the_json_line_is_one_line_whatever_is_in_it(tmp_path: Path) -> None:

@@ -2,6 +2,7 @@ from __future__ import annotations
 
 import hashlib
 import zipfile
+from pathlib import Path
 
 import pytest
 
@@ -52,6 +53,24 @@ def test_a_model_is_fetched_once_and_says_where_it_came_from(faked):
 def test_nothing_but_the_model_stays_in_the_cache(faked):
     fetch("smollm2-135m")
     assert sorted(path.name for path in faked.parent.iterdir() if path.is_dir()) == ["smollm2-135m"]
+
+
+def test_nothing_of_a_fetch_that_was_killed_outlives_the_next(faked, monkeypatch):
+    def killed(gguf, folder):
+        for left in folder.rglob("*"):
+            kept[left.relative_to(folder.parent)] = left.is_file()
+        raise SystemExit("killed here")
+
+    kept: dict[Path, bool] = {}
+    with monkeypatch.context() as patch:
+        patch.setattr(fetch_module, "convert_apart", killed)
+        # As a kill does: nothing is tidied up.
+        patch.setattr("shutil.rmtree", lambda *_, **__: None)
+        with pytest.raises(SystemExit):
+            fetch("smollm2-135m")
+    assert {path.parts[0] for path in kept} == {f".{faked.name}.partial"}
+    assert fetch("smollm2-135m") == faked
+    assert [path.name for path in faked.parent.iterdir() if path.suffix != ".lock"] == [faked.name]
 
 
 def test_a_download_that_is_not_the_one_expected_is_never_read(faked, monkeypatch):

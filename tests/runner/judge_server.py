@@ -7,6 +7,7 @@ import threading
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from io import BufferedIOBase
 from types import MappingProxyType
 from typing import Any, NamedTuple
 
@@ -20,7 +21,9 @@ class Answer(NamedTuple):
     hang: bool = False
     """Say nothing until the server is closed."""
     drip: bool = False
-    """Send headers, then a hundred bytes one by one."""
+    """Send headers, then bytes one by one until the server is closed."""
+    drip_headers: bool = False
+    """The same before the headers have ended."""
 
 
 class Asked(NamedTuple):
@@ -60,6 +63,17 @@ def verdict(verdict: str, reason: str = "because") -> Answer:
     return completion(json.dumps({"reason": reason, "verdict": verdict}))
 
 
+def _drip(out: BufferedIOBase, over: threading.Event) -> None:
+    """Write byte after byte, at the longest for as long as a test may take that does not end it."""
+    for _ in range(2_000):
+        if over.wait(0.01):
+            return
+        try:
+            out.write(b" ")
+        except OSError:
+            return
+
+
 @contextmanager
 def judge_server(play: Play) -> Iterator[JudgeServer]:
     """Serve on a free port until the block ends."""
@@ -75,18 +89,17 @@ def judge_server(play: Play) -> Iterator[JudgeServer]:
             if answer.hang:
                 over.wait()
                 return
+            if answer.drip_headers:
+                self.wfile.write(b"HTTP/1.1 200 OK\r\nX-Slow: ")
+                _drip(self.wfile, over)
+                return
             self.send_response(answer.status)
             for name, value in answer.headers.items():
                 self.send_header(name, value)
             self.end_headers()
             self.wfile.write(answer.body.encode())
-            for _ in range(100 if answer.drip else 0):
-                if over.wait(0.01):
-                    return
-                try:
-                    self.wfile.write(b" ")
-                except OSError:
-                    return
+            if answer.drip:
+                _drip(self.wfile, over)
 
         def log_message(self, *_: object) -> None:
             """Print nothing."""

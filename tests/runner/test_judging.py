@@ -107,7 +107,7 @@ def test_every_rubric_of_every_answer_is_graded_and_says_who_did_it_and_what_it_
 
 def test_neither_the_key_nor_the_address_is_written(tmp_path: Path) -> None:
     run = Run(tmp_path, {"fp32": ["Oslo"]})
-    server = run.judge(always(completion(f"my key is {KEY}")))
+    server = run.judge(always(completion(f"my key is {KEY}", model=f"judge {KEY}")))
     assert server.asked[0].headers["Authorization"] == f"Bearer {KEY}"
     written = "".join(path.read_text("utf-8") for path in tmp_path.rglob("*") if path.is_file())
     assert "my key is [key]" in written

@@ -174,23 +174,6 @@ def test_suites_load_without_torch():
     assert done.stdout.strip() == "[]"
 
 
-@pytest.mark.parametrize(
-    ("code", "words"),
-    [
-        ("def generate(size, seed):\n    return 1 / 0\n", "line 2: the generator failed: ZeroDivisionError"),
-        ("def generate(size, seed)\n    return []\n", "line 1: the generator failed: SyntaxError"),
-        ("import sys\nsys.exit(0)\n", "line 2: the generator failed: SystemExit"),
-        ("def generate(size, seed):\n    return [{'id': {1, 2}}]\n", "generated case 1: not JSON"),
-    ],
-    ids=["raises", "does not parse", "exits", "gives what is not JSON"],
-)
-def test_a_generator_that_fails_is_named_with_its_line(tmp_path, code, words):
-    (tmp_path / "suite.yaml").write_text("name: made\nversion: 1\ndescription: Made.\ngenerator: generate.py\n")
-    (tmp_path / "generate.py").write_text(code)
-    with pytest.raises(UsageError, match=words):
-        load_suite(str(tmp_path), "smoke")
-
-
 def test_a_case_too_deep_for_its_digest_is_refused_at_load(tmp_path: Path) -> None:
     schema: dict[str, object] = {}
     for _ in range(260):

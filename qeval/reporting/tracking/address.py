@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 import socket
 import threading
 from pathlib import Path
@@ -10,7 +9,9 @@ from typing import NamedTuple
 from urllib.parse import urlsplit, urlunsplit
 from urllib.request import getproxies, proxy_bypass
 
+from qeval.clean import hide
 from qeval.errors import UsageError
+from qeval.sensitive.address import secrets_of, shown_address, take_apart
 
 PROBE_S = 5.0
 """Longest wait for a server to take a connection."""
@@ -23,7 +24,7 @@ class Address(NamedTuple):
 
     uri: str
     shown: str
-    """Without user name and password, for messages."""
+    """Without login and without the values of its query, for messages."""
     local: bool
     """A database file of this machine: text may be stored there."""
     server: bool
@@ -45,26 +46,24 @@ def read_address(uri: str) -> Address:
     >>> read_address("http://user:secret@tracker:5000").shown
     'http://tracker:5000'
     """
-    scheme = uri.partition("://")[0].partition("+")[0].lower() if "://" in uri else ""
+    for secret in secrets_of(uri):
+        hide(secret)
+    shown = shown_address(uri)
+    scheme = take_apart(uri).scheme.removesuffix("://").partition("+")[0].lower()
     if scheme in {"http", "https"}:
-        host = _host(uri)
-        if not host:
-            raise UsageError(f"tracking address '{_without_user(uri)}' names no host. Allowed: {_ALLOWED}.")
-        return Address(uri, _without_user(uri), local=False, server=True)
+        if not _host(uri):
+            raise UsageError(f"tracking address '{shown}' names no host. Allowed: {_ALLOWED}.")
+        return Address(uri, shown, local=False, server=True)
     if scheme in _DATABASES:
-        return Address(uri, _without_user(uri), local=scheme == "sqlite", server=False)
+        return Address(uri, shown, local=scheme == "sqlite", server=False)
     if uri == "databricks" or scheme == "databricks":
-        return Address(uri, uri, local=False, server=False)
+        return Address(uri, shown, local=False, server=False)
     if scheme in {"", "file"}:
         raise UsageError(
-            f"tracking address '{uri}' is a folder, and MLflow no longer keeps runs in plain folders. "
-            f"Use a database file: sqlite:///{uri.removeprefix('file:').rstrip('/') or '.'}/mlflow.db"
+            f"tracking address '{shown}' is a folder, and MLflow no longer keeps runs in plain folders. "
+            f"Use a database file: sqlite:///{shown.removeprefix('file:').rstrip('/') or '.'}/mlflow.db"
         )
-    raise UsageError(f"tracking address '{_without_user(uri)}' is of no kind MLflow knows. Allowed: {_ALLOWED}.")
-
-
-def _without_user(uri: str) -> str:
-    return re.sub(r"://[^/]*@", "://", uri)
+    raise UsageError(f"tracking address '{shown}' is of no kind MLflow knows. Allowed: {_ALLOWED}.")
 
 
 def _host(uri: str) -> str | None:
@@ -81,7 +80,9 @@ def run_url(address: Address, experiment_id: str, run_id: str) -> str:
         return f"{address.shown} (run {run_id}; to look at it: mlflow ui --backend-store-uri {address.shown})"
     parts = urlsplit(address.shown)
     return urlunsplit(
-        parts._replace(path=parts.path.rstrip("/") + "/", fragment=f"/experiments/{experiment_id}/runs/{run_id}")
+        parts._replace(
+            path=parts.path.rstrip("/") + "/", query="", fragment=f"/experiments/{experiment_id}/runs/{run_id}"
+        )
     )
 
 

@@ -20,7 +20,7 @@ from qeval.reporting import view
 from qeval.reporting.files import render_all
 from qeval.reporting.tracking.metrics import BASELINE_ID, comparison, costs, fidelity, gating, quality
 from qeval.reporting.tracking.names import legal_names
-from qeval.reporting.tracking.privacy import Privacy, case_table, digest, redact_header, redact_report
+from qeval.reporting.tracking.privacy import Privacy, case_table, digest, redact_record, redact_report
 from qeval.reporting.visible import visible
 
 CASES_ARTIFACT = "cases.json"
@@ -79,21 +79,26 @@ def tracked(report: Report, folder: Path, privacy: Privacy) -> Tracked:
     Args:
         report: the folder's report.
         folder: the run folder; records lie in `records/<variant>/`, and a variant without one is tracked without cases.
-        privacy: `hashes` leaves out every text that a model read or printed.
+        privacy: `hashes` puts hashes for every text that a model read or printed or that a person wrote of a case.
 
     Raises:
         UsageError: a record is damaged.
     """
     records = {variant.variant: _record(folder, variant.variant) for variant in report.variants}
+    redacted = {name: redact_record(record) if record else None for name, record in records.items()}
     headers = [dumps(record.header.model_dump(mode="json")) for record in records.values() if record is not None]
     # The same records compared again, as a finished run that is resumed does, are the same result.
     key = digest("\n".join([dumps(report.model_dump(mode="json", exclude={"created_at"})), *headers]))
-    shown = report if privacy == "full" else redact_report(report)
+    shown = report if privacy == "full" else redact_report(report, redacted)
     frame = _Frame(shown, key, privacy, _milliseconds(report.created_at))
-    return Tracked(
-        _finish(frame, _parent(frame)),
-        [_finish(frame, _child(frame, variant, records[variant.variant])) for variant in shown.variants],
-    )
+    children = []
+    for variant in shown.variants:
+        record, hidden = records[variant.variant], redacted[variant.variant]
+        draft = _child(frame, variant, record if privacy == "full" else hidden)
+        if record is not None:
+            draft = _with_record(draft, record, None if privacy == "full" else hidden)
+        children.append(_finish(frame, draft))
+    return Tracked(_finish(frame, _parent(frame)), children)
 
 
 def _record(folder: Path, variant: str) -> Record | None:
@@ -146,7 +151,7 @@ def _child(frame: _Frame, variant: VariantSummary, record: Record | None) -> _Dr
     report = frame.report
     result = next((c for c in report.candidates if c.candidate == variant.variant), None)
     environment = variant.environment
-    draft = _Draft(
+    return _Draft(
         key=digest(f"{frame.key}/{variant.variant}"),
         name=variant.variant,
         params={"variant": variant.variant, "format": variant.format, "engine": variant.engine, "model": report.model},
@@ -170,16 +175,18 @@ def _child(frame: _Frame, variant: VariantSummary, record: Record | None) -> _Dr
         if result
         else {},
     )
-    return draft if record is None else _with_record(draft, record, frame.privacy)
 
 
-def _with_record(draft: _Draft, record: Record, privacy: Privacy) -> _Draft:
-    header = record.header if privacy == "full" else redact_header(record.header)
+def _with_record(draft: _Draft, record: Record, redacted: Record | None) -> _Draft:
+    header = (redacted or record).header
     return draft._replace(
         params=draft.params | {"decoding": dumps(header.decoding)},
         tags=draft.tags | {"mlflow.loggedArtifacts": dumps([{"path": CASES_ARTIFACT, "type": "table"}])},
         artifacts=draft.artifacts
-        | {"record.json": dumps(header.model_dump(mode="json"), indent=1), CASES_ARTIFACT: case_table(record, privacy)},
+        | {
+            "record.json": dumps(header.model_dump(mode="json"), indent=1),
+            CASES_ARTIFACT: case_table(record, redacted),
+        },
     )
 
 

@@ -6,7 +6,6 @@ replaced where it holds a parameter with another value, which no server lets any
 
 from __future__ import annotations
 
-import re
 import tempfile
 from contextlib import AbstractContextManager, nullcontext
 from pathlib import Path
@@ -15,18 +14,19 @@ from typing import TYPE_CHECKING, NamedTuple
 from qeval.errors import UsageError
 from qeval.mlflow_settings import PATIENT, QUIET, settings
 from qeval.reporting.tracking.content import RunContent, Tracked, with_baseline
+from qeval.reporting.tracking.database_file import database_file, make_whole
 
 if TYPE_CHECKING:
     from mlflow import MlflowClient
     from mlflow.entities import Run
+
 
 _METRICS_AT_ONCE = 500
 _TAGS_AT_ONCE = 100
 
 _STRICT = {"MLFLOW_HTTP_REQUEST_TIMEOUT": "6", "MLFLOW_HTTP_REQUEST_MAX_RETRIES": "1"}
 """For the first request: a server that does not answer is given up in under 30 s."""
-_LOCK_WAIT_S = 300
-_DATABASE_FILE = re.compile(r"sqlite(?:\+\w+)?:///([^?]+)")
+_LOCK_WAIT_S = 240
 
 
 class Stored(NamedTuple):
@@ -38,6 +38,12 @@ class Stored(NamedTuple):
     """False where a finished run with the same key was found."""
     privacy: str
     """What the stored run holds: `full` or `hashes`."""
+
+
+def load_mlflow() -> None:
+    """Import MLflow, which takes seconds."""
+    with settings(QUIET):
+        import mlflow  # noqa: F401 - so that it is loaded
 
 
 def failures() -> tuple[type[Exception], ...]:
@@ -53,7 +59,8 @@ def failures() -> tuple[type[Exception], ...]:
 def store(uri: str, experiment: str, content: Tracked, artifacts: str | None) -> Stored:
     """Write a job, while no other process writes to the same database file.
 
-    MLflow creates the tables of a new file step by step, and two processes that do so at once break each other.
+    MLflow creates the tables of a new file step by step: two processes that do so at once break each other, and one
+    that is ended leaves a file that no MLflow can open. So a file is made under another name and appears whole.
 
     Args:
         uri: tracking address.
@@ -68,6 +75,8 @@ def store(uri: str, experiment: str, content: Tracked, artifacts: str | None) ->
     with settings(QUIET), _alone(uri):
         from mlflow import MlflowClient
 
+        if (file := database_file(uri)) is not None:
+            make_whole(file, uri)
         client = MlflowClient(tracking_uri=uri)
         with settings(_STRICT):
             experiment_id = _experiment(client, experiment, artifacts)
@@ -78,9 +87,9 @@ def store(uri: str, experiment: str, content: Tracked, artifacts: str | None) ->
 def _alone(uri: str) -> AbstractContextManager[object]:
     from filelock import FileLock
 
-    file = _DATABASE_FILE.match(uri)
+    file = database_file(uri)
     # A server keeps order itself, and a database in memory is nobody else's.
-    return FileLock(f"{file[1]}.lock", timeout=_LOCK_WAIT_S) if file else nullcontext()
+    return nullcontext() if file is None else FileLock(f"{file}.lock", timeout=_LOCK_WAIT_S)
 
 
 def _write(client: MlflowClient, experiment_id: str, content: Tracked) -> Stored:
@@ -91,8 +100,11 @@ def _write(client: MlflowClient, experiment_id: str, content: Tracked) -> Stored
     run_id = parent.info.run_id
     baseline_run = ""
     for variant in content.variants:
-        child, _ = _open(client, experiment_id, variant)
+        child, whole = _open(client, experiment_id, variant)
         baseline_run = baseline_run or child.info.run_id
+        if whole and not _more_wanted(child, variant):
+            # Stored by a push that ended before its last variant, so that a large run gets there bit by bit.
+            continue
         nested = variant._replace(tags=variant.tags | {"mlflow.parentRunId": run_id})
         _fill(client, child, with_baseline(nested, baseline_run))
     _fill(client, parent, content.parent)

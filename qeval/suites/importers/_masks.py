@@ -1,27 +1,26 @@
-"""Masking of secrets and personal data: rules from YAML, one placeholder a value within a case.
+"""Masking of secrets and personal data: one placeholder a value within a case.
 
 Written here, since no kept library fits: presidio brings spaCy and a language model for what are patterns and
-checksums; scrubadub and detect-secrets have had no release for two years.
+checksums; scrubadub and detect-secrets have had no release for two years. Check digits of states' numbers are those of
+python-stdnum.
 """
 
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from functools import partial
 from pathlib import Path
-from typing import Any, Literal, NamedTuple
+from typing import Any, NamedTuple
 
 import regex
-from pydantic import Field, field_validator
 
-from qeval.errors import UsageError
 from qeval.jsonl import dumps
-from qeval.strict import Strict, load_yaml
-from qeval.suites.importers._mask_checks import ALIKE, CHECKS
+from qeval.sensitive.checks import ALIKE
+from qeval.sensitive.normal import Normal, normalise
+from qeval.sensitive.rules import CREDENTIALS, PERSONAL, Finder, Found, Rule, built_in, finders, own_rules
 
-BUILT_IN = Path(__file__).with_name("masks.yaml")
 _TIMEOUT_S = 1.0
 _PLACEHOLDER = regex.compile(r"<[A-Z][A-Z0-9_]*_\d+>")
 _SHORTEST_REPEATED = 6
@@ -39,47 +38,15 @@ class CannotMaskError(ValueError):
     """A case holds what no placeholder can replace; the message is the reason."""
 
 
-class Rule(Strict):
-    """One kind of value to replace; see the head of masks.yaml."""
-
-    name: str = Field(pattern=r"^[A-Z][A-Z0-9_]*$")
-    hides: str = ""
-    pattern: str = Field(min_length=1)
-    keys: str | None = None
-    check: Literal["luhn", "iban", "ip", "phone"] | None = None
-    alike: Literal["text", "letters", "digits"] = "text"
-
-    @field_validator("pattern", "keys")
-    @classmethod
-    def _is_a_pattern(cls, value: str | None) -> str | None:
-        try:
-            matches_nothing = value is not None and regex.compile(value).search("") is not None
-        except regex.error as error:
-            raise ValueError(f"not a pattern of the regex package: {error}") from error
-        if matches_nothing:
-            raise ValueError("matches an empty text, so it would match everywhere")
-        return value
-
-
-class Rules(Strict):
-    """The content of a file of rules."""
-
-    rules: tuple[Rule, ...]
-
-
 def load_rules(extra: Path | None) -> tuple[Rule, ...]:
     """Return a person's rules, then the built-in ones whose names they do not take.
 
     Raises:
         UsageError: the file is faulty, or names a rule twice.
     """
-    built_in = load_yaml(Rules, BUILT_IN).rules
-    own = load_yaml(Rules, extra).rules if extra is not None else ()
-    names = [rule.name for rule in own]
-    twice = [name for name in names if names.count(name) > 1]
-    if twice:
-        raise UsageError(f"{extra}: two rules are called {twice[0]}. Rename one.")
-    return (*own, *(rule for rule in built_in if rule.name not in names))
+    own = own_rules(extra) if extra is not None else ()
+    names = {rule.name for rule in own}
+    return (*own, *(rule for rule in (*built_in(CREDENTIALS), *built_in(PERSONAL)) if rule.name not in names))
 
 
 class Masked(NamedTuple):
@@ -94,9 +61,7 @@ class Masks:
     """Rules made ready, and what they were found to leave alone: tools and system texts come again in every case."""
 
     def __init__(self, rules: Sequence[Rule]) -> None:
-        self.rules = tuple(rules)
-        self.patterns = {rule.name: regex.compile(rule.pattern) for rule in rules}
-        self.keys = {rule.name: regex.compile(rule.keys) for rule in rules if rule.keys is not None}
+        self.finders = finders(rules)
         self.clean: set[str] = set()
         """Texts in which no rule finds anything."""
         self.plain_fields: set[str] = set()
@@ -125,7 +90,7 @@ class _Masker:
         """Placeholders that the source holds already; they keep their meaning."""
         self.names: dict[tuple[str, str], str] = {}
         self.found: dict[str, str] = {}
-        """Value as it was written -> placeholder; without words, which "password: required" would spread."""
+        """Value in its normal form -> placeholder; without words, which `secret = "required"` would spread."""
 
     def by_rules(self, value: Any) -> Any:  # noqa: ANN401 - any JSON value
         if isinstance(value, str):
@@ -154,20 +119,34 @@ class _Masker:
     def _text(self, text: str) -> str:
         if text in self.masks.clean:
             return text
-        masked = text
-        for rule in self.masks.rules:
-            with _in_time(rule):
-                pattern = self.masks.patterns[rule.name]
-                masked = pattern.sub(partial(self._replaced, rule), masked, timeout=_TIMEOUT_S)
+        masked, normal = text, normalise(text)
+        for finder in self.masks.finders:
+            found = self._in_time(finder, masked, normal)
+            if found:
+                masked = _replaced(masked, found, partial(self._placeholder_of, finder.rule))
+                normal = normalise(masked)
         if masked == text and len(text) <= _LONGEST_KEPT and len(self.masks.clean) < _MOST_KEPT:
             self.masks.clean.add(text)
         return masked
 
+    def _in_time(self, finder: Finder, text: str, normal: Normal) -> list[Found]:
+        with _time_limit(finder.rule):
+            found = finder.find(text, normal, _TIMEOUT_S)
+        return [one for one in found if not _PLACEHOLDER.search(text[one.start : one.end])]
+
+    def _placeholder_of(self, rule: Rule, found: Found) -> str:
+        placeholder = self._placeholder(rule, found.value)
+        if not found.value.isalpha():
+            self.found[found.value] = placeholder
+        return placeholder
+
     def _repeated_text(self, text: str) -> str:
         for value in sorted(self.found, key=len, reverse=True):
-            if len(value) >= _SHORTEST_REPEATED and value in text:
+            normal = normalise(text)
+            if len(value) >= _SHORTEST_REPEATED and value in normal.text:
                 whole = rf"(?<![\p{{L}}\p{{N}}]){regex.escape(value)}(?![\p{{L}}\p{{N}}])"
-                text = regex.sub(whole, self.found[value], text)
+                spans = (normal.source_span(*match.span()) for match in regex.finditer(whole, normal.text))
+                text = _replaced(text, [Found(*span, value) for span in spans], lambda one: self.found[one.value])
         return text
 
     def _field(self, key: str, item: Any) -> Any:  # noqa: ANN401 - any JSON value
@@ -176,33 +155,22 @@ class _Masker:
         is_value = isinstance(item, str | int | float) and not isinstance(item, bool) and item != ""
         if not is_value or key in self.masks.plain_fields or _PLACEHOLDER.fullmatch(str(item)):
             return self.by_rules(item)
-        for rule in self.masks.rules:
-            with _in_time(rule):
-                if rule.keys is not None and self.masks.keys[rule.name].fullmatch(key, timeout=_TIMEOUT_S):
-                    return self._hidden_field(rule, item)
+        for finder in self.masks.finders:
+            with _time_limit(finder.rule):
+                if finder.hides_field(key, _TIMEOUT_S):
+                    return self._hidden_field(finder.rule, item)
         if len(self.masks.plain_fields) < _MOST_KEPT:
             self.masks.plain_fields.add(key)
         return self.by_rules(item)
 
     def _hidden_field(self, rule: Rule, item: str | float) -> str | float:
         if isinstance(item, str):
-            self.found[item] = self._placeholder(rule, item)
-            return self.found[item]
+            value = normalise(item).text or item
+            self.found[value] = self._placeholder(rule, value)
+            return self.found[value]
         if len(str(item)) >= _SHORTEST_HIDDEN_NUMBER:
             raise CannotMaskError(_NUMBER)
         return item
-
-    def _replaced(self, rule: Rule, found: regex.Match[str]) -> str:
-        whole = found[0]
-        value = found.groupdict().get("value") or whole
-        genuine = CHECKS[rule.check](value) if rule.check else value
-        if not genuine or _PLACEHOLDER.search(value):
-            return whole
-        start = whole.rindex(value)
-        placeholder = self._placeholder(rule, genuine)
-        if not genuine.isalpha():
-            self.found[genuine] = placeholder
-        return f"{whole[:start]}{placeholder}{whole[start + len(genuine) :]}"
 
     def _placeholder(self, rule: Rule, value: str) -> str:
         key = (rule.name, ALIKE[rule.alike](value))
@@ -220,8 +188,17 @@ class _Masker:
             raise CannotMaskError(_NUMBER)
 
 
+def _replaced(text: str, found: Iterable[Found], with_what: Callable[[Found], str]) -> str:
+    """Return a text with finds, in order and without overlap, replaced; everything else stays as it was written."""
+    parts, at = [], 0
+    for one in found:
+        parts += [text[at : one.start], with_what(one)]
+        at = one.end
+    return "".join([*parts, text[at:]])
+
+
 @contextmanager
-def _in_time(rule: Rule) -> Iterator[None]:
+def _time_limit(rule: Rule) -> Iterator[None]:
     try:
         yield
     except TimeoutError as error:

@@ -6,6 +6,7 @@ import re
 from pathlib import Path
 
 from qeval.errors import UsageError
+from qeval.sensitive.address import shown_address
 
 _LICENCE_LINE = re.compile(r"^licen[cs]e:\s*(?:-[ \t]*)?(\S.*?)[ \t\r]*$", re.IGNORECASE | re.MULTILINE)
 _FRONT_MATTER = re.compile(r"---\r?\n.*?^---", re.DOTALL | re.MULTILINE)
@@ -30,19 +31,10 @@ def files_of(source: str, pattern: str, what: str) -> list[Path]:
     return found
 
 
-def without_login(source: str) -> str:
-    """Return a source as messages may name it: an address without user name and password.
-
-    >>> without_login("postgresql://me:secret@host/db")
-    'postgresql://host/db'
-    """
-    return re.sub(r"://[^/]*@", "://", source)
-
-
 def source_name(source: str) -> str:
-    """Return a source as a README may name it: the last part of a path, an address without user and password."""
+    """Return a source as a README may name it: the last part of a path, an address without login and query values."""
     is_address = "://" in source and not source.startswith("sqlite")
-    return without_login(source) if is_address else Path(source).name or source
+    return shown_address(source) if is_address else Path(source).name or source
 
 
 def licence_of(source: str) -> str | None:

@@ -8,11 +8,12 @@ from contextlib import closing
 from pathlib import Path
 from typing import Any
 
+from qeval.clean import hide
 from qeval.errors import UsageError, did_you_mean
 from qeval.mlflow_settings import PATIENT, QUIET, settings
+from qeval.sensitive.address import secrets_of, shown_address
 from qeval.suites.check import RawCase
 from qeval.suites.importers._logged import MAX_NEW_TOKENS, NOTES, Logged, case_of, check_fallback
-from qeval.suites.importers._origin import without_login
 from qeval.suites.importers.base import Dropped, Reading, Wanted, made_or_dropped
 
 SOURCE = "a tracking address: sqlite:///PATH/mlflow.db, or http(s)://HOST:PORT"
@@ -29,6 +30,8 @@ def read(wanted: Wanted) -> Reading:
             `--grader` cannot be used.
     """
     check_fallback(wanted.grader)
+    for secret in secrets_of(wanted.source):
+        hide(secret)
     _check_file(wanted.source)
     return Reading(
         _cases(wanted.source, wanted.experiment, wanted.grader),
@@ -41,15 +44,15 @@ def read(wanted: Wanted) -> Reading:
 def _check_file(uri: str) -> None:
     """Refuse a database file that is not there or holds no tracking store: opening it would make one of it."""
     if "://" not in uri:
-        raise UsageError(f"{without_login(uri)}: no tracking address. Give {SOURCE}.")
+        raise UsageError(f"{shown_address(uri)}: no tracking address. Give {SOURCE}.")
     scheme, _, path = uri.partition(":///")
     if not scheme.startswith("sqlite"):
         return
     file = Path(path.partition("?")[0])
     if not file.is_file():
-        raise UsageError(f"{without_login(uri)}: there is no file {file}.")
+        raise UsageError(f"{shown_address(uri)}: there is no file {file}.")
     if "experiments" not in _tables(file):
-        raise UsageError(f"{without_login(uri)}: the file is no MLflow store. Give {SOURCE}.")
+        raise UsageError(f"{shown_address(uri)}: the file is no MLflow store. Give {SOURCE}.")
 
 
 def _tables(file: Path) -> set[str]:
@@ -72,7 +75,7 @@ def _cases(uri: str, experiment: str | None, grader: Mapping[str, Any] | None) -
             for trace in _traces(client, _experiment_id(client, uri, experiment)):
                 yield from _of_trace(trace, grader)
         except (MlflowException, SQLAlchemyError, OSError) as error:
-            raise UsageError(f"{without_login(uri)}: its traces cannot be read ({error}).") from error
+            raise UsageError(f"{shown_address(uri)}: its traces cannot be read ({error}).") from error
 
 
 def _experiment_id(client: Any, uri: str, name: str | None) -> str:  # noqa: ANN401 - mlflow's client
@@ -84,8 +87,8 @@ def _experiment_id(client: Any, uri: str, name: str | None) -> str:  # noqa: ANN
         return ids[str(chosen)]
     there = ", ".join(sorted(ids)) or "none"
     if name is None:
-        raise UsageError(f"{without_login(uri)}: which experiment? Name one with --experiment: {there}.")
-    raise UsageError(f"{without_login(uri)}: no experiment '{name}'.{did_you_mean(name, ids)} There is {there}.")
+        raise UsageError(f"{shown_address(uri)}: which experiment? Name one with --experiment: {there}.")
+    raise UsageError(f"{shown_address(uri)}: no experiment '{name}'.{did_you_mean(name, ids)} There is {there}.")
 
 
 def _traces(client: Any, experiment_id: str) -> Iterator[Any]:  # noqa: ANN401 - mlflow's client

@@ -6,7 +6,7 @@ from importlib import resources
 from pathlib import Path
 
 from qeval.errors import UsageError
-from qeval.jsonl import write_atomic
+from qeval.folders import names_in, write_folder
 from qeval.strict import validate
 from qeval.suites.case import SuiteHeader
 from qeval.suites.load import list_suites
@@ -30,12 +30,8 @@ def write_starter(name: str, folder: Path) -> list[Path]:
     validate(SuiteHeader, {"name": name, "version": 1, "description": "-"}, f"suite name '{name}'")
     if name in {entry.name for entry in list_suites()}:
         raise UsageError(f"'{name}' is a built-in suite; records could not tell the two apart. Choose another name.")
-    if folder.exists() and (not folder.is_dir() or any(folder.iterdir())):
+    if folder.exists() and (not folder.is_dir() or names_in(folder)):
         raise UsageError(f"{folder}: is there already and not empty. Choose another place with --out.")
     source = resources.files(__name__)
-    paths = []
-    for file in _FILES:
-        text = (source / file).read_text(encoding="utf-8")
-        write_atomic(folder / file, text.replace("NAME", name))
-        paths.append(folder / file)
-    return paths
+    write_folder(folder, {file: (source / file).read_text("utf-8").replace("NAME", name) for file in reversed(_FILES)})
+    return [folder / file for file in _FILES]

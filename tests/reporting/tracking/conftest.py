@@ -9,6 +9,7 @@ from qeval.record import Record, folder_name, save_record
 from qeval.reporting.files import write_all
 from tests.factories import make_outcome, make_record
 from tests.reporting.fake import HOSTILE, divergence, full_report
+from tests.reporting.tracking.mlflow_server import server as server
 
 SECRET = "the patient's name is Quentin"
 
@@ -51,3 +52,9 @@ def run_folder(tmp_path: Path) -> Path:
     for variant in ("fp32", "nf4"):
         write_record(folder, secret_record(variant))
     return folder
+
+
+@pytest.fixture(autouse=True)
+def no_proxy(monkeypatch):
+    monkeypatch.setenv("no_proxy", "127.0.0.1,localhost")
+    monkeypatch.setenv("NO_PROXY", "127.0.0.1,localhost")

@@ -4,33 +4,32 @@ from __future__ import annotations
 
 import json
 import multiprocessing
-import os
-import signal
-import socket
 import subprocess
 import sys
-import time
-import urllib.request
 from pathlib import Path
 
 import pytest
 
 from qeval.errors import UsageError
 from qeval.reporting.files import write_all
-from qeval.reporting.tracking import push
+from qeval.reporting.tracking import apart, push
+from qeval.reporting.tracking.store import failures, store
 from tests.reporting.fake import full_report
 from tests.reporting.tracking.conftest import SECRET, secret_record, secret_report, write_record
+from tests.reporting.tracking.mlflow_server import free_port, store_of
 
 
-def free_port() -> int:
-    with socket.create_server(("127.0.0.1", 0)) as server:
-        return int(server.getsockname()[1])
+@pytest.fixture
+def stored_here(monkeypatch):
+    """Store in the test's own process, whose MLflow a test can break."""
 
+    def here(job, _):
+        try:
+            return store(*job)
+        except failures() as error:
+            raise apart.StoreFailed(str(error)) from error
 
-@pytest.fixture(autouse=True)
-def no_proxy(monkeypatch):
-    monkeypatch.setenv("no_proxy", "127.0.0.1,localhost")
-    monkeypatch.setenv("NO_PROXY", "127.0.0.1,localhost")
+    monkeypatch.setattr(apart, "store_apart", here)
 
 
 def client_of(uri):
@@ -43,10 +42,6 @@ def all_runs(uri, experiment="nightly"):
     client = client_of(uri)
     found = client.get_experiment_by_name(experiment)
     return client.search_runs([found.experiment_id]) if found else []
-
-
-def store_of(folder: Path) -> str:
-    return f"sqlite:///{folder / 'mlflow.db'}"
 
 
 def test_a_server_that_is_down_costs_one_warning_and_leaves_the_results(run_folder):
@@ -125,7 +120,7 @@ def test_pushing_twice_changes_nothing(run_folder):
 
 @pytest.mark.slow
 @pytest.mark.parametrize("steps", [1, 4])
-def test_a_push_that_died_half_way_is_completed_without_doubling(run_folder, monkeypatch, steps):
+def test_a_push_that_died_half_way_is_completed_without_doubling(run_folder, monkeypatch, stored_here, steps):
     from mlflow import MlflowClient
 
     left = iter(range(steps))
@@ -150,7 +145,7 @@ def test_a_push_that_died_half_way_is_completed_without_doubling(run_folder, mon
 
 
 @pytest.mark.slow
-def test_an_unfinished_run_with_another_parameter_is_replaced(run_folder, monkeypatch):
+def test_an_unfinished_run_with_another_parameter_is_replaced(run_folder, monkeypatch, stored_here):
     from mlflow import MlflowClient
 
     whole = MlflowClient.log_artifacts
@@ -200,40 +195,6 @@ def test_four_processes_that_create_one_experiment_all_land_in_it(tmp_path):
     assert client_of(uri).search_runs(["0"]) == []
 
 
-@pytest.fixture(scope="module")
-def server(tmp_path_factory):
-    """A real tracking server on this machine."""
-    folder = tmp_path_factory.mktemp("server")
-    port = free_port()
-    command = [sys.executable, "-m", "mlflow", "server", "--host", "127.0.0.1", "--port", str(port), "--workers", "1"]
-    command += ["--backend-store-uri", store_of(folder), "--artifacts-destination", str(folder / "artifacts")]
-    environment = {**os.environ, "MLFLOW_DISABLE_TELEMETRY": "true", "MLFLOW_SERVER_ENABLE_JOB_EXECUTION": "false"}
-    with (folder / "log.txt").open("w") as log:
-        process = subprocess.Popen(
-            command, stdout=log, stderr=subprocess.STDOUT, env=environment, cwd=folder, start_new_session=True
-        )
-    uri = f"http://127.0.0.1:{port}"
-    try:
-        wait_for(f"{uri}/health", process, folder / "log.txt")
-        yield uri, folder
-    finally:
-        # Its workers do not all heed a polite request; nothing of it is needed any more.
-        os.killpg(process.pid, signal.SIGKILL)
-        process.wait(timeout=60)
-
-
-def wait_for(url, process, log):
-    for _ in range(1000):
-        if process.poll() is not None:
-            break
-        try:
-            with urllib.request.urlopen(url, timeout=1):
-                return
-        except OSError:
-            time.sleep(0.5)
-    pytest.fail(f"the server did not start:\n{log.read_text()[-3000:]}")
-
-
 @pytest.mark.slow
 def test_a_server_gets_hashes_and_grades_and_not_a_word_of_text(run_folder, server):
     uri, folder = server
@@ -259,19 +220,6 @@ def test_full_privacy_adds_the_texts_to_the_same_run_and_hashes_say_that_they_st
     again = push(run_folder, uri, "both", "hashes")
     assert (again.pushed, again.run_id) == (True, full.run_id)
     assert "texts" in str(again.warning)
-
-
-@pytest.mark.slow
-def test_a_server_that_takes_connections_and_never_answers_is_given_up(run_folder):
-    with socket.create_server(("127.0.0.1", 0)) as silent:
-        port = silent.getsockname()[1]
-        code = (
-            "from pathlib import Path; from qeval.reporting.tracking import push\n"
-            f"print(push(Path({str(run_folder)!r}), 'http://127.0.0.1:{port}', 'x', 'hashes').warning)"
-        )
-        ended = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, timeout=60, check=True)
-    assert ended.stdout.startswith("not tracked: http://127.0.0.1")
-    assert len(ended.stdout.strip().split("\n")) == 1
 
 
 @pytest.mark.slow

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
@@ -13,10 +14,12 @@ from hypothesis import strategies as st
 from qeval.bounded_yaml import read_yaml
 from qeval.errors import UsageError
 from qeval.jsonl import dumps
-from qeval.suites.importers._masks import CannotMaskError, Masked, Masks, Rule, load_rules
+from qeval.sensitive.rules import Rule
+from qeval.suites.importers._masks import CannotMaskError, Masked, Masks, load_rules
 
 RULES = load_rules(None)
 ROWS = read_yaml(Path(__file__).with_name("masks.yaml"))
+CASES = read_yaml(Path(__file__).with_name("handed_masks.yaml"))
 
 
 def mask(value: Any, rules: Sequence[Rule]) -> Masked:
@@ -26,6 +29,29 @@ def mask(value: Any, rules: Sequence[Rule]) -> Masked:
 @pytest.mark.parametrize("row", ROWS, ids=lambda row: f"{row['rule']}: {row['text'][:40]}")
 def test_a_rule_hides_and_leaves_what_it_should(row):
     assert mask(row["text"], RULES).value == row["gives"]
+
+
+SECRETS, HARMLESS = (read_yaml(Path(__file__).with_name(f"{name}.yaml")) for name in ("secrets", "harmless"))
+"""Texts by kind; [[ and ]] stand around what must be masked."""
+_MARKED = re.compile(r"\[\[(.*?)\]\](?!\])", re.DOTALL)
+
+
+@pytest.mark.parametrize("kind", SECRETS)
+def test_a_secret_is_masked_and_nothing_around_it(kind):
+    for row in SECRETS[kind]:
+        masked = mask(_MARKED.sub(r"\1", row), RULES).value
+        around = [re.escape(part) for part in _MARKED.split(row)[::2]]
+        assert re.fullmatch(r"<[A-Z_]+_\d+>".join(around), masked), (row, masked)
+
+
+@pytest.mark.parametrize("kind", HARMLESS)
+def test_what_only_looks_like_a_secret_stays(kind):
+    assert {row: mask(row, RULES).value for row in HARMLESS[kind]} == {row: row for row in HARMLESS[kind]}
+
+
+@pytest.mark.parametrize("row", CASES, ids=lambda row: row["text"])
+def test_handed_texts_are_masked_or_left(row):
+    assert (mask(row["text"], RULES).value != row["text"]) is row["masked"]
 
 
 def test_every_rule_has_rows_that_hide():
@@ -56,8 +82,8 @@ def test_a_secret_is_hidden_where_no_rule_would_find_it():
 
 
 def test_a_word_after_password_is_not_looked_for_elsewhere():
-    schema = {"description": "password: required", "required": ["a"], "title": "all is required"}
-    assert mask(schema, RULES).value == {**schema, "description": "password: <SECRET_1>"}
+    schema = {"description": "?password=sunshine", "sunshine": ["a"], "title": "all is sunshine"}
+    assert mask(schema, RULES).value == {**schema, "description": "?password=<SECRET_1>"}
 
 
 def test_texts_that_come_again_are_masked_again():
@@ -133,9 +159,9 @@ def test_a_faulty_rule_is_refused_by_name(tmp_path, rule, said):
     assert said in str(caught.value)
 
 
-SECRETS = st.sampled_from(["a.b@x.org", "4111111111111111", "+49 170 1234567", "sk-abcdefghijklmnop12", "203.0.113.7"])
+VALUES = st.sampled_from(["a.b@x.org", "4111111111111111", "+49 170 1234567", "sk-abcdefghijklmnop12", "203.0.113.7"])
 TEXTS = st.recursive(
-    st.tuples(st.text("ab c.,\n", max_size=8), SECRETS, st.text("ab c,\n", max_size=8)).map(" ".join),
+    st.tuples(st.text("ab c.,\n", max_size=8), VALUES, st.text("ab c,\n", max_size=8)).map(" ".join),
     lambda inner: st.lists(inner, max_size=3) | st.dictionaries(st.sampled_from(["q", "args"]), inner, max_size=2),
     max_leaves=4,
 )
@@ -147,3 +173,27 @@ def test_no_secret_is_left_and_masking_again_changes_nothing(value):
     masked, _ = mask(value, RULES)
     assert not any(secret in dumps(masked) for secret in ("@", "4111", "1234567", "sk-", "203.0"))
     assert mask(masked, RULES).value == masked
+
+
+WAYS = {
+    "as it is": lambda char: char,
+    "full width": lambda char: chr(ord(char) + 0xFEE0) if "!" <= char <= "~" else char,
+    "entity": lambda char: f"&#{ord(char)};",
+    "hexadecimal entity": lambda char: f"&#x{ord(char):X};",
+    "percent sign": lambda char: f"%{ord(char):02X}",
+    "JSON escape": lambda char: f"\\u{ord(char):04x}",
+    "twice escaped": lambda char: f"&amp;#{ord(char)};",
+    "zero-width space": lambda char: f"{char}\u200b",
+}
+
+
+@given(
+    value=st.sampled_from(["a.b@x.org", "4111-1111-1111-1111", "+49 170 1234567", "DE89370400440532013000"]),
+    ways=st.lists(st.sampled_from(sorted(WAYS)), min_size=22, max_size=22),
+    around=st.tuples(st.text(max_size=8), st.text(max_size=8)),
+)
+def test_a_secret_is_found_in_any_disguise_and_the_rest_is_kept(value, ways, around):
+    disguised = "".join(WAYS[way](char) for char, way in zip(value, ways, strict=False))
+    before, after = (re.sub(r"[\w&%\\\\+.,;:/=@-]", "字", part) for part in around)
+    masked = mask(f"{before} {disguised} {after}", RULES).value
+    assert re.fullmatch(rf"{re.escape(before)} <[A-Z]+_1>\u200b? {re.escape(after)}", masked), masked

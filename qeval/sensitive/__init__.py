@@ -1,0 +1,1 @@
+"""Credentials and personal data in text: rules that find them, however they are written."""
