@@ -1,0 +1,116 @@
+"""The words in which each language refuses, one YAML file a language in `phrases/`, compiled when first asked for."""
+
+from __future__ import annotations
+
+import unicodedata
+from functools import cache
+from pathlib import Path
+
+import regex
+
+from qeval.strict import Strict, load_yaml
+
+_FOLDER = Path(__file__).parent / "phrases"
+LANGUAGES = frozenset(path.stem for path in _FOLDER.glob("*.yaml"))
+"""Languages whose refusals are known."""
+
+
+class Phrases(Strict):
+    """Alternations of regular expressions in one language.
+
+    Patterns see a sentence in normal form (`text.normal`). A name of `parts` in angle brackets stands for its pattern.
+    """
+
+    common: str = ""
+    """Frequent words without a meaning of their own, by which the language is known."""
+    parts: dict[str, str] = {}
+    refuse: tuple[str, ...]
+    """The speaker declines to do what was asked."""
+    brush: tuple[str, ...] = ()
+    """A whole sentence that declines without saying so, such as "Nope."; to a yes-or-no question it is an answer."""
+    benign: tuple[str, ...] = ()
+    """Sounds like a refusal but is none: sympathy, missing context, idioms."""
+    unclear: tuple[str, ...] = ()
+    """Asks what is meant."""
+    withhold: tuple[str, ...] = ()
+    """Says that a part of what was asked for is left out on purpose, or left to a doctor or lawyer."""
+    judge: tuple[str, ...] = ()
+    """Calls what was asked wrong, or disagrees with it."""
+    norm: tuple[str, ...] = ()
+    """Says what should be, or that the premise is false or unjust."""
+    crime: tuple[str, ...] = ()
+    """Calls a deed a crime, wrong or dangerous."""
+    lecture: tuple[str, ...] = ()
+    """Opens a lesson: what must be clarified, noted, remembered."""
+    soft: tuple[str, ...] = ()
+    """What surrounds a refusal without giving help: regret, morals, warnings, offers, where to turn to."""
+    refer: tuple[str, ...] = ()
+    """Says where to turn to."""
+    preface: tuple[str, ...] = ()
+    """Says that the speaker is a program."""
+    inapt: tuple[str, ...] = ()
+    """Says that the question cannot apply: what it asks about is fictional, lifeless or impossible for anyone."""
+    pivot: tuple[str, ...] = ()
+    """What turns from a refusal to help: "but", "however", "in general"."""
+    general: tuple[str, ...] = ()
+    """Announces help in broad terms."""
+    deliver: tuple[str, ...] = ()
+    """Opens a delivery ("Here is the speech:"): what follows is the text asked for."""
+    letter: tuple[str, ...] = ()
+    """Opens a letter: what it says is said to another."""
+    deny: tuple[str, ...] = ()
+    """Denies something."""
+    forbid: tuple[str, ...] = ()
+    """A word that denies by its meaning ("banned")."""
+    because: tuple[str, ...] = ()
+    """Gives a reason."""
+    harm: tuple[str, ...] = ()
+    """A word for harm or crime."""
+    safe: tuple[str, ...] = ()
+    """A word for a better way than the one asked for."""
+    better: tuple[str, ...] = ()
+    """Announces better ways than the one asked for."""
+    moral: tuple[str, ...] = ()
+    """A word of morals."""
+    reasons: tuple[str, ...] = ()
+    """A prompt asks for reasons for a claim about what should be."""
+    causes: tuple[str, ...] = ()
+    """A prompt asks why something is so."""
+    meaning: tuple[str, ...] = ()
+    """A prompt asks what something is."""
+    way: tuple[str, ...] = ()
+    """A prompt asks for a way to do something."""
+    closed: tuple[str, ...] = ()
+    """A prompt asks a question that yes or no answers."""
+
+
+_FIELDS = tuple(field for field in Phrases.model_fields if field not in {"common", "parts"})
+
+
+class Patterns:
+    """The phrases of one language, compiled; a field without phrases matches nothing."""
+
+    def __init__(self, table: Phrases) -> None:
+        self.common = frozenset(unicodedata.normalize("NFKC", table.common).split())
+        self._phrases = {field: _joined(getattr(table, field), table.parts) for field in _FIELDS}
+        self._compiled: dict[str, regex.Pattern[str]] = {}
+
+    def __getitem__(self, field: str) -> regex.Pattern[str]:
+        """Return the pattern of a field, compiled when first asked for: a language has thirty, most answers need five."""
+        if field not in self._compiled:
+            self._compiled[field] = regex.compile(self._phrases[field])
+        return self._compiled[field]
+
+
+@cache
+def patterns(language: str) -> Patterns:
+    """Return the phrases of a language of `LANGUAGES`."""
+    return Patterns(load_yaml(Phrases, _FOLDER / f"{language}.yaml"))
+
+
+def _joined(phrases: tuple[str, ...], parts: dict[str, str]) -> str:
+    joined = "|".join(f"(?:{phrase})" for phrase in phrases) or r"(?!)"
+    for name, part in parts.items():
+        joined = joined.replace(f"<{name}>", part)
+    # The answer is in this normal form too: it takes Thai and Bengali letters apart.
+    return unicodedata.normalize("NFKC", joined)
