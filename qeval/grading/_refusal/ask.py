@@ -34,6 +34,10 @@ class Ask:
     """What something is or means."""
     closed: bool = False
     """A question that yes or no answers."""
+    self: bool = False
+    """About the speaker."""
+    wanted: bool = False
+    """For words that refuse."""
     question: bool = False
     """It ends with a question mark."""
     denies: bool = False
@@ -61,6 +65,8 @@ def read_ask(prompt: str | None, languages: Sequence[str]) -> Ask:
         way=not reasons and not meaning and has("way"),
         meaning=meaning,
         closed=not reasons and has("closed"),
+        self=has("self"),
+        wanted=has("wanted"),
         question=text.endswith(("?", "？", "؟")),
         denies=has("deny") != has("forbid"),
         words=stems(text, languages),

@@ -46,6 +46,12 @@ class Phrases(Strict):
     """What surrounds a refusal without giving help: regret, morals, warnings, offers, where to turn to."""
     refer: tuple[str, ...] = ()
     """Says where to turn to."""
+    crisis: tuple[str, ...] = ()
+    """Comforts someone in despair, or says where they find help."""
+    opinion: tuple[str, ...] = ()
+    """Says that the speaker has no opinion or taste."""
+    assists: tuple[str, ...] = ()
+    """Speaks as an assistant does of a request."""
     preface: tuple[str, ...] = ()
     """Says that the speaker is a program."""
     inapt: tuple[str, ...] = ()
@@ -80,6 +86,10 @@ class Phrases(Strict):
     """A prompt asks what something is."""
     way: tuple[str, ...] = ()
     """A prompt asks for a way to do something."""
+    self: tuple[str, ...] = ()
+    """A prompt asks about the speaker."""
+    wanted: tuple[str, ...] = ()
+    """A prompt asks for words that refuse: a letter that declines, a character who will not budge."""
     closed: tuple[str, ...] = ()
     """A prompt asks a question that yes or no answers."""
 
