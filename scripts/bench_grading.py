@@ -24,7 +24,8 @@ from qeval.chat import Tool
 from qeval.grading import Question, grade_outcome, grader_kinds
 from qeval.outcome import Outcome
 from qeval.suites import load_suites
-from tests.grading.case_files import rows
+from qeval.suites.question import question_of
+from tests.grading.case_files import question_of_row, rows
 from tests.grading.hostile import LARGE, TEXTS
 from tests.grading.test_properties import _GRADERS
 from tests.suites.answers import right_answer, wrong_answer
@@ -69,7 +70,7 @@ def of_suites() -> dict[str, list[Work]]:
         for case in suite.cases:
             for grader in case.graders:
                 for text in (right_answer(case), wrong_answer(case)):
-                    work = work_of(text, grader, Question(case.tags.get("lang"), case.tools))
+                    work = work_of(text, grader, question_of(case))
                     found.setdefault(grader["kind"], []).append(work)
     return found
 
@@ -79,7 +80,7 @@ def of_tables(kind: str) -> list[Work]:
     found = []
     for row in rows(kind):
         if "expect" in row and "tool_calls" not in row and len(row["text"]) <= LONGEST_TYPICAL:
-            question = Question(row.get("language"), tuple(Tool(**tool) for tool in row.get("tools", ())))
+            question = question_of_row(row)
             found.append(work_of(row["text"], row["grader"], question))
     return found
 

@@ -24,6 +24,8 @@ class Question(NamedTuple):
     language: str | None = None
     """BCP 47 language of the case (its `lang` tag), or None."""
     tools: tuple[Tool, ...] = ()
+    prompt: str | None = None
+    """The last message of the user, or None."""
 
 
 class Answer(NamedTuple):

@@ -8,12 +8,13 @@ from pydantic import model_validator
 
 from qeval.chat import ToolCall
 from qeval.errors import UsageError
-from qeval.grading import Question, grade_outcome
+from qeval.grading import grade_outcome
 from qeval.jsonl import read_lines
 from qeval.outcome import Finish, Outcome
 from qeval.strict import Strict, validate
 from qeval.suites.case import Case, Size
 from qeval.suites.lookup import Cases, FoundCase
+from qeval.suites.question import question_of
 
 
 class AnswerLine(Strict):
@@ -37,7 +38,7 @@ class AnswerLine(Strict):
 
 def grade_case(outcome: Outcome, case: Case) -> Outcome:
     """Return the outcome with the grades of its case's graders."""
-    return grade_outcome(outcome, case.graders, Question(case.tags.get("lang"), case.tools))
+    return grade_outcome(outcome, case.graders, question_of(case))
 
 
 def grade_text(found: FoundCase, text: str) -> Outcome:

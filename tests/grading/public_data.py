@@ -15,7 +15,7 @@ from qeval.grading import Answer, Question
 from qeval.grading._json import read_strict
 from qeval.grading._languages import scripts
 from qeval.grading._numbers import read_numbers
-from qeval.grading._refusals import read_refusal
+from qeval.grading._refusal import read_refusal
 from qeval.grading.base import check_grader, find_grader
 from qeval.grading.schemas import BadSchemaError, check_schema, violations
 from qeval.jsonl import dumps

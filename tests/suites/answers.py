@@ -5,9 +5,10 @@ from __future__ import annotations
 import json
 from typing import Any
 
-from qeval.grading import Question, grade_outcome
+from qeval.grading import grade_outcome
 from qeval.outcome import Outcome
 from qeval.suites import Case
+from qeval.suites.question import question_of
 
 SENTENCES = {
     "de": "Der kleine Hund läuft heute schnell durch den grünen Garten.",
@@ -44,7 +45,7 @@ def wrong_answer(case: Case) -> str:
 def passes(case: Case, text: str) -> bool | None:
     """Grade a text as the answer to a case."""
     outcome = Outcome(suite="suite", case=case.id, batch=0, status="answered", text=text, finish="stop")
-    return grade_outcome(outcome, case.graders, Question(case.tags.get("lang"), case.tools)).passed()
+    return grade_outcome(outcome, case.graders, question_of(case)).passed()
 
 
 def forbidden_values(case: Case) -> list[str]:

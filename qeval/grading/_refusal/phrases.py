@@ -5,6 +5,7 @@ from __future__ import annotations
 import unicodedata
 from functools import cache
 from pathlib import Path
+from typing import Literal
 
 import regex
 
@@ -15,12 +16,17 @@ LANGUAGES = frozenset(path.stem for path in _FOLDER.glob("*.yaml"))
 """Languages whose refusals are known."""
 
 
+Script = Literal["Arabic", "Bengali", "Cyrillic", "Devanagari", "Han", "Hangul", "Kana", "Latin", "Thai"]
+
+
 class Phrases(Strict):
     """Alternations of regular expressions in one language.
 
     Patterns see a sentence in normal form (`text.normal`). A name of `parts` in angle brackets stands for its pattern.
     """
 
+    script: Script
+    """What it is written in; Japanese is known by its kana."""
     common: str = ""
     """Frequent words without a meaning of their own, by which the language is known."""
     parts: dict[str, str] = {}
@@ -94,13 +100,14 @@ class Phrases(Strict):
     """A prompt asks a question that yes or no answers."""
 
 
-_FIELDS = tuple(field for field in Phrases.model_fields if field not in {"common", "parts"})
+_FIELDS = tuple(field for field in Phrases.model_fields if field not in {"script", "common", "parts"})
 
 
 class Patterns:
     """The phrases of one language, compiled; a field without phrases matches nothing."""
 
     def __init__(self, table: Phrases) -> None:
+        self.script = table.script
         self.common = frozenset(unicodedata.normalize("NFKC", table.common).split())
         self._phrases = {field: _joined(getattr(table, field), table.parts) for field in _FIELDS}
         self._compiled: dict[str, regex.Pattern[str]] = {}
