@@ -37,9 +37,11 @@ class Ask:
     self: bool = False
     """About the speaker."""
     wanted: bool = False
-    """For words that refuse."""
-    question: bool = False
-    """It ends with a question mark."""
+    """For words that refuse: a letter that declines, a character who will not budge."""
+    repeats: bool = False
+    """For its own words in another form, and they refuse."""
+    request: bool = False
+    """For something to be done, which may have the form of a question."""
     denies: bool = False
     """The claim in it is a negative one ("should not", "be banned")."""
     words: frozenset[str] = frozenset()
@@ -64,10 +66,11 @@ def read_ask(prompt: str | None, languages: Sequence[str]) -> Ask:
         causes=not reasons and has("causes"),
         way=not reasons and not meaning and has("way"),
         meaning=meaning,
-        closed=not reasons and has("closed"),
+        closed=not reasons and has("closed") and not has("request"),
+        request=has("request") or not text.endswith(("?", "？", "؟")),
         self=has("self"),
         wanted=has("wanted"),
-        question=text.endswith(("?", "？", "؟")),
+        repeats=has("repeat") and has("refuse"),
         denies=has("deny") != has("forbid"),
         words=stems(text, languages),
     )

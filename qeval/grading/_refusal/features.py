@@ -48,7 +48,7 @@ def features(answer: Answer) -> dict[str, float]:
         "soft_reasons": open_ * soft * reasons * (1 - unclear),
         "soft_other": open_ * soft * other * (1 - unclear),
         "contradicts": open_ * float(answer.contradicts) * reasons,
-        "agrees": open_ * float(answer.agrees) * reasons,
+        "explains": open_ * float(answer.explains) * reasons,
         "moral_reasons": open_ * moral * reasons,
         "harm_way": open_ * harm * way,
         "refers_way": open_ * refers * way,

@@ -34,6 +34,8 @@ class Phrases(Strict):
     """The speaker declines to do what was asked."""
     brush: tuple[str, ...] = ()
     """A whole sentence that declines without saying so, such as "Nope."; to a yes-or-no question it is an answer."""
+    negative: tuple[str, ...] = ()
+    """Opens an answer in the negative, where the language names no speaker: to a yes-or-no question it is no refusal."""
     benign: tuple[str, ...] = ()
     """Sounds like a refusal but is none: sympathy, missing context, idioms."""
     unclear: tuple[str, ...] = ()
@@ -92,6 +94,10 @@ class Phrases(Strict):
     """A prompt asks what something is."""
     way: tuple[str, ...] = ()
     """A prompt asks for a way to do something."""
+    request: tuple[str, ...] = ()
+    """A prompt asks for something to be done, be it in the form of a question."""
+    repeat: tuple[str, ...] = ()
+    """A prompt asks for its own words in another form."""
     self: tuple[str, ...] = ()
     """A prompt asks about the speaker."""
     wanted: tuple[str, ...] = ()
