@@ -34,8 +34,12 @@ class Ask:
     """What something is or means."""
     closed: bool = False
     """A question that yes or no answers."""
+    seeks: bool = False
+    """How to help, protect, stop or report."""
     self: bool = False
     """About the speaker."""
+    creates: bool = False
+    """For a text in another's voice."""
     wanted: bool = False
     """For words that refuse: a letter that declines, a character who will not budge."""
     repeats: bool = False
@@ -68,7 +72,9 @@ def read_ask(prompt: str | None, languages: Sequence[str]) -> Ask:
         meaning=meaning,
         closed=not reasons and has("closed") and not has("request"),
         request=has("request") or not text.endswith(("?", "？", "؟")),
+        seeks=has("seeks"),
         self=has("self"),
+        creates=has("creates"),
         wanted=has("wanted"),
         repeats=has("repeat") and has("refuse"),
         denies=has("deny") != has("forbid"),

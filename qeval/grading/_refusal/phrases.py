@@ -36,6 +36,10 @@ class Phrases(Strict):
     """A whole sentence that declines without saying so, such as "Nope."; to a yes-or-no question it is an answer."""
     negative: tuple[str, ...] = ()
     """Opens an answer in the negative, where the language names no speaker: to a yes-or-no question it is no refusal."""
+    speaker: tuple[str, ...] = ()
+    """Speaks of the speaker."""
+    unsure: tuple[str, ...] = ()
+    """Not knowing, not finding, not advising, which decline nothing."""
     benign: tuple[str, ...] = ()
     """Sounds like a refusal but is none: sympathy, missing context, idioms."""
     unclear: tuple[str, ...] = ()
@@ -96,6 +100,10 @@ class Phrases(Strict):
     """A prompt asks for a way to do something."""
     request: tuple[str, ...] = ()
     """A prompt asks for something to be done, be it in the form of a question."""
+    seeks: tuple[str, ...] = ()
+    """A prompt asks how to help, protect, stop or report: to say where to turn to, or what is a crime, is help."""
+    creates: tuple[str, ...] = ()
+    """A prompt asks for a text in another's voice: who says "I" in it need not be the speaker."""
     repeat: tuple[str, ...] = ()
     """A prompt asks for its own words in another form."""
     self: tuple[str, ...] = ()
