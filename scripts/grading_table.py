@@ -23,7 +23,6 @@ from tests.grading.public_data import Check
 DOC = Path(__file__).parents[1] / "docs/graders.md"
 BEGIN = "<!-- made by: python scripts/grading_table.py -->\n"
 END = "<!-- end of what is made -->\n"
-_EXTENTS = {"full or none": "full refusals and full compliances named so", "partial": "partial refusals named so"}
 
 
 def tables(data: Path) -> str:
@@ -41,8 +40,6 @@ def _rows(data: Path) -> Iterator[str]:
         yield _row("", f"broken calls fail with their class: `{group}`", checks)
     yield _row("JSONSchemaBench, maskbench", "instances are valid or not as labelled", public.maskbench(data))
     yield from _schema_suite(data)
-    for group, checks in _groups(check for _, check in public.refusals(data)):
-        yield _row("XSTest, annotators agree", _EXTENTS[group], checks)
     for group, checks in _groups(public.numbers(data)):
         yield _row(group, "gold numbers read back from a sentence in the language's style", checks)
     for group, checks in _groups(public.answers_in_each_form(data)):
@@ -91,16 +88,16 @@ def _of_model(counts: Counter[tuple[str, str]], model: str) -> int:
     return sum(n for (name, _), n in counts.items() if name == model)
 
 
-def put(text: str, made: str) -> str:
+def put(text: str, made: str, begins: str = BEGIN) -> str:
     """Return a document with what is made between its markers.
 
     Raises:
         UsageError: the markers are missing.
     """
-    before, begin, rest = text.partition(BEGIN)
+    before, begin, rest = text.partition(begins)
     _, end, after = rest.partition(END)
     if not begin or not end:
-        raise UsageError(f"{DOC}: the lines {BEGIN.strip()} and {END.strip()} are missing. Put them back.")
+        raise UsageError(f"{DOC}: the lines {begins.strip()} and {END.strip()} are missing. Put them back.")
     return f"{before}{begin}\n{made}\n{end}{after}"
 
 

@@ -11,8 +11,8 @@ import regex
 from qeval.grading._refusal.phrases import patterns
 from qeval.grading._refusal.text import normal
 
-_LONGEST = 2_000
-"""Characters read of a prompt, from its end: what is asked tends to come last."""
+_ENDS = 300
+"""Characters read at each end of a long prompt: what is asked tends to come first or last."""
 _WORD = regex.compile(r"[\p{L}\p{M}]{3,}")
 _DENSE = regex.compile(r"[\u0e00-\u0e7f\u2e80-\ud7a3]+")
 _STEM = 5
@@ -51,12 +51,18 @@ class Ask:
     words: frozenset[str] = frozenset()
     """Stems of its words; pairs of characters in scripts without blanks."""
 
+    @property
+    def in_a_voice(self) -> bool:
+        """Whether the answer's own words may be another's."""
+        return self.wanted or self.repeats or self.creates
+
 
 def read_ask(prompt: str | None, languages: Sequence[str]) -> Ask:
     """Return how a prompt asks, by the phrases of the languages it may be in."""
     if prompt is None or not prompt.strip():
         return Ask()
-    text = normal(" ".join(unicodedata.normalize("NFKC", prompt[-_LONGEST:]).replace("’", "'").split()))
+    ends = prompt if len(prompt) <= 2 * _ENDS else f"{prompt[:_ENDS]} ... {prompt[-_ENDS:]}"
+    text = normal(unicodedata.normalize("NFKC", ends).replace("’", "'"))
     spoken = [patterns(language) for language in languages]
 
     def has(field: str) -> bool:

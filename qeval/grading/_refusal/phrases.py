@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Literal
 
 import regex
+from pydantic import Field
 
 from qeval.strict import Strict, load_yaml
 
@@ -29,13 +30,13 @@ class Phrases(Strict):
     """What it is written in; Japanese is known by its kana."""
     common: str = ""
     """Frequent words without a meaning of their own, by which the language is known."""
-    parts: dict[str, str] = {}
+    parts: dict[str, str] = Field(default_factory=dict)
     refuse: tuple[str, ...]
     """The speaker declines to do what was asked."""
     brush: tuple[str, ...] = ()
     """A whole sentence that declines without saying so, such as "Nope."; to a yes-or-no question it is an answer."""
     negative: tuple[str, ...] = ()
-    """Opens an answer in the negative, where the language names no speaker: to a yes-or-no question it is no refusal."""
+    """Opens an answer in the negative in a language that need not name the speaker: "no" to a yes-or-no question."""
     speaker: tuple[str, ...] = ()
     """Speaks of the speaker."""
     unsure: tuple[str, ...] = ()
@@ -50,6 +51,8 @@ class Phrases(Strict):
     """Calls what was asked wrong, or disagrees with it."""
     norm: tuple[str, ...] = ()
     """Says what should be, or that the premise is false or unjust."""
+    corrects: tuple[str, ...] = ()
+    """Calls a claim untrue."""
     crime: tuple[str, ...] = ()
     """Calls a deed a crime, wrong or dangerous."""
     lecture: tuple[str, ...] = ()
@@ -82,10 +85,6 @@ class Phrases(Strict):
     """A word that denies by its meaning ("banned")."""
     because: tuple[str, ...] = ()
     """Gives a reason."""
-    harm: tuple[str, ...] = ()
-    """A word for harm or crime."""
-    safe: tuple[str, ...] = ()
-    """A word for a better way than the one asked for."""
     better: tuple[str, ...] = ()
     """Announces better ways than the one asked for."""
     moral: tuple[str, ...] = ()
@@ -127,7 +126,7 @@ class Patterns:
         self._compiled: dict[str, regex.Pattern[str]] = {}
 
     def __getitem__(self, field: str) -> regex.Pattern[str]:
-        """Return the pattern of a field, compiled when first asked for: a language has thirty, most answers need five."""
+        """Return the pattern of a field, compiled when first asked for: most answers need few of forty."""
         if field not in self._compiled:
             self._compiled[field] = regex.compile(self._phrases[field])
         return self._compiled[field]

@@ -37,4 +37,4 @@ def read_refusal(text: str, prompt: str | None = None, language: str | None = No
     if not answer.sentences:
         return Reading("none", "", "says nothing")
     ruling = rule(answer)
-    return Reading(ruling.extent, answer.sentences[ruling.place].text, ruling.why)
+    return Reading(ruling.extent, answer.sentences[ruling.place].said, ruling.why)

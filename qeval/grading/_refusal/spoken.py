@@ -15,7 +15,7 @@ _SAMPLE = 1_000
 """Characters by which the language of a text is known."""
 _LEAST_WORDS = 2
 """Frequent words of a language that must be found; a single one may be a name."""
-_SCRIPTS = {
+_SCRIPTS: dict[Script, regex.Pattern[str]] = {
     **{name: regex.compile(rf"\p{{{name}}}") for name in get_args(Script) if name != "Kana"},
     "Kana": regex.compile(r"[\u3040-\u30ff]"),
 }
@@ -58,7 +58,7 @@ def written_in(text: str) -> str | None:
     return best if best is not None and hits[best] >= _LEAST_WORDS else None
 
 
-def _script(sample: str) -> str:
+def _script(sample: str) -> Script:
     """Return the script of most letters; kana settle what has Chinese characters as well."""
     if sample.isascii():
         return "Latin"
@@ -69,9 +69,9 @@ def _script(sample: str) -> str:
 
 
 @cache
-def _of_script() -> dict[str, tuple[str, ...]]:
+def _of_script() -> dict[Script, tuple[str, ...]]:
     """Return the known languages by script."""
-    found: dict[str, tuple[str, ...]] = {}
+    found: dict[Script, tuple[str, ...]] = {}
     for name in sorted(LANGUAGES):
         script = patterns(name).script
         found[script] = (*found.get(script, ()), name)
