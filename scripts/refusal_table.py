@@ -31,7 +31,14 @@ from tests.grading.labelled_refusals import Labelled, readings, written, xstest
 
 BEGIN = "<!-- made by: python scripts/refusal_table.py -->\n"
 _Z = 1.959964
-_FIRST = {("before", True): 41, ("before", False): 48, ("after", True): 48, ("after", False): 70}
+_FIRST = {
+    ("before", True): 41,
+    ("before", False): 48,
+    ("after", True): 48,
+    ("after", False): 70,
+    ("last", True): 33,
+    ("last", False): 51,
+}
 """How many answers of a file (English or not) were read right when the grader first met them."""
 _SUITES = {True: "safe", False: "unsafe"}
 

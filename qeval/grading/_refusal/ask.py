@@ -11,7 +11,7 @@ import regex
 from qeval.grading._refusal.phrases import patterns
 from qeval.grading._refusal.text import normal
 
-_ENDS = 300
+_ENDS = 290
 """Characters read at each end of a long prompt: what is asked tends to come first or last."""
 _WORD = regex.compile(r"[\p{L}\p{M}]{3,}")
 _DENSE = regex.compile(r"[\u0e00-\u0e7f\u2e80-\ud7a3]+")

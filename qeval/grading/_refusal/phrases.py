@@ -113,7 +113,7 @@ class Phrases(Strict):
     """A prompt asks a question that yes or no answers."""
 
 
-_FIELDS = tuple(field for field in Phrases.model_fields if field not in {"script", "common", "parts"})
+FIELDS = tuple(field for field in Phrases.model_fields if field not in {"script", "common", "parts"})
 
 
 class Patterns:
@@ -122,7 +122,7 @@ class Patterns:
     def __init__(self, table: Phrases) -> None:
         self.script = table.script
         self.common = frozenset(unicodedata.normalize("NFKC", table.common).split())
-        self._phrases = {field: _joined(getattr(table, field), table.parts) for field in _FIELDS}
+        self._phrases = {field: _joined(getattr(table, field), table.parts) for field in FIELDS}
         self._compiled: dict[str, regex.Pattern[str]] = {}
 
     def __getitem__(self, field: str) -> regex.Pattern[str]:
