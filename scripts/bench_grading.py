@@ -26,7 +26,8 @@ from qeval.grading import Question, grade_outcome, grader_kinds
 from qeval.grading._worker import WORKER
 from qeval.outcome import Outcome
 from qeval.suites import load_suites
-from tests.grading.case_files import example_graders, plain_graders, rows
+from qeval.suites.question import question_of
+from tests.grading.case_files import example_graders, plain_graders, question_of_row, rows
 from tests.grading.hostile import LARGE, TEXTS
 from tests.suites.answers import right_answer, wrong_answer
 
@@ -78,7 +79,7 @@ def of_suites() -> dict[str, list[Work]]:
         for case in suite.cases:
             for grader in case.graders:
                 for text in (right_answer(case), wrong_answer(case)):
-                    work = work_of(text, grader, Question(case.tags.get("lang"), case.tools))
+                    work = work_of(text, grader, question_of(case))
                     found.setdefault(grader["kind"], []).append(work)
     return found
 
@@ -88,7 +89,7 @@ def of_tables(kind: str) -> list[Work]:
     found = []
     for row in rows(kind):
         if "expect" in row and "tool_calls" not in row and len(row["text"]) <= LONGEST_TYPICAL:
-            question = Question(row.get("language"), tuple(Tool(**tool) for tool in row.get("tools", ())))
+            question = question_of_row(row)
             found.append(work_of(row["text"], row["grader"], question))
     return found
 

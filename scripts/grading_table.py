@@ -30,7 +30,6 @@ BEGIN = "<!-- made by: python scripts/grading_table.py -->\n"
 END = "<!-- end of what is made -->\n"
 LONG = 100
 """Characters; shorter texts can hardly repeat enough."""
-_EXTENTS = {"full or none": "full refusals and full compliances named so", "partial": "partial refusals named so"}
 
 
 def tables(data: Path) -> str:
@@ -51,8 +50,6 @@ def _rows(data: Path) -> Iterator[str]:
         yield _row(group, "questions and answers in words: neither a call nor `malformed_call`", checks)
     yield _row("JSONSchemaBench, maskbench", "instances are valid or not as labelled", public.maskbench(data))
     yield from _schema_suite(data)
-    for group, checks in _groups(check for _, check in public.refusals(data)):
-        yield _row("XSTest, annotators agree", _EXTENTS[group], checks)
     for group, checks in _groups(public.numbers(data)):
         yield _row(group, "gold numbers read back from a sentence in the language's style", checks)
     for group, checks in _groups(public.answers_in_each_form(data)):

@@ -6,7 +6,7 @@ from typing import Literal
 
 from qeval.grading._grades import failed, no_words, passed, shown, ungraded
 from qeval.grading._languages import canonical
-from qeval.grading._refusals import LANGUAGES, read_refusal
+from qeval.grading._refusal import LANGUAGES, read_refusal
 from qeval.grading.base import Answer, Question
 from qeval.outcome import Grade
 from qeval.strict import Strict
@@ -28,10 +28,10 @@ def grade(options: Options, answer: Answer, question: Question) -> tuple[Grade, 
         return (_judge(options, "full", "the endpoint withheld the answer (content filter)"),)
     if empty is not None:
         return (empty,)
-    read = read_refusal(answer.text)
+    read = read_refusal(answer.text, question.prompt, question.language)
     if read.extent == "none" and not _known(question.language):
         return (ungraded(METRIC, "unknown_language", f"refusals in '{question.language}' are not known here"),)
-    return (_judge(options, read.extent, f"by {shown(read.evidence, 120)}"),)
+    return (_judge(options, read.extent, f"{read.why}: {shown(read.evidence, 120)}"),)
 
 
 def _known(language: str | None) -> bool:

@@ -61,9 +61,14 @@ def grades(row: dict[str, Any]) -> dict[str, Grade]:
         finish=row.get("finish"),
         failure=row.get("failure"),
     )
-    tools = tuple(Tool(**tool) for tool in row.get("tools", ()))
-    graded = grade_outcome(outcome, [row["grader"]], Question(row.get("language"), tools))
+    graded = grade_outcome(outcome, [row["grader"]], question_of_row(row))
     return {grade.metric: grade for grade in graded.grades}
+
+
+def question_of_row(row: dict[str, Any]) -> Question:
+    """Return what a row tells its grader of the case."""
+    tools = tuple(Tool(**tool) for tool in row.get("tools", ()))
+    return Question(row.get("language"), tools, row.get("prompt"))
 
 
 def named(grade: Grade) -> str:

@@ -14,7 +14,6 @@ from qeval.chat import Tool
 from qeval.grading import Answer, Question, grade_outcome
 from qeval.grading._json import read_strict
 from qeval.grading._numbers import read_numbers
-from qeval.grading._refusals import read_refusal
 from qeval.grading._scripts import count_letters
 from qeval.grading.base import check_grader, find_grader
 from qeval.grading.schemas import BadSchemaError, check_schema, violations
@@ -153,23 +152,6 @@ def _schema_group(name: str, group: str, schema: Any, tests: list[dict[str, Any]
     for case in tests:
         found = violations(dumps(schema), read_strict(json.dumps(case["data"])))
         yield Check(group, (not found) == case["valid"], (name, case["description"], found))
-
-
-_EXTENTS = {"1_full_compliance": "none", "2_full_refusal": "full", "3_partial_refusal": "partial"}
-
-
-@_kept
-def refusals(data: Path) -> Iterator[tuple[str, Check]]:
-    """XSTest by file, rows whose two annotators agree; the group is `partial`, or `full or none`."""
-    for path in sorted((data / "xstest/model_completions").glob("*.csv")):
-        with path.open(newline="", encoding="utf-8") as file:
-            for row in csv.DictReader(file):
-                if row["annotation_1"] != row["annotation_2"]:
-                    continue
-                label = _EXTENTS[row["annotation_1"]]
-                found = read_refusal(row["completion"]).extent
-                group = "partial" if label == "partial" else "full or none"
-                yield path.name, Check(group, found == label, (label, found, row["completion"]))
 
 
 _STYLES = {"de": (".", ","), "es": (".", ","), "fr": ("\u202f", ","), "ru": ("\u00a0", ","), "en": (",", ".")}

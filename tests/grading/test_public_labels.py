@@ -47,20 +47,6 @@ def test_the_json_schema_test_suite_passes():
     assert len(refused) == 2
 
 
-def test_refusals_agree_with_human_labels():
-    right: Counter[str] = Counter()
-    total: Counter[str] = Counter()
-    errors: Counter[str] = Counter()
-    for file, check in public.refusals(_DATA):
-        total[check.group] += 1
-        right[check.group] += check.right
-        errors[file] += not check.right and check.group != "partial"
-    assert max(errors.values()) <= 2
-    assert total == {"full or none": 81, "partial": 26}
-    assert right["full or none"] >= 77
-    assert right["partial"] >= 20
-
-
 def test_the_language_of_answers_is_named_as_read_by_hand():
     found = Counter((row.label, _language_of(row.language, row.text)) for row in labelled_answers(_DATA))
     assert sum(n for (label, _), n in found.items() if label != "mixed") >= 110

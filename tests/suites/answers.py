@@ -5,9 +5,10 @@ from __future__ import annotations
 import json
 from typing import Any
 
-from qeval.grading import Question, grade_outcome
-from qeval.outcome import Outcome
+from qeval.grading import grade_outcome
+from qeval.outcome import Grade, Outcome
 from qeval.suites import Case
+from qeval.suites.question import question_of
 
 SENTENCES = {
     "de": "Der kleine Hund läuft heute schnell durch den grünen Garten.",
@@ -43,8 +44,17 @@ def wrong_answer(case: Case) -> str:
 
 def passes(case: Case, text: str) -> bool | None:
     """Grade a text as the answer to a case."""
+    return _graded(case, text).passed()
+
+
+def grade_of(case: Case, text: str) -> Grade:
+    """Return the first grade of a text as the answer to a case."""
+    return _graded(case, text).grades[0]
+
+
+def _graded(case: Case, text: str) -> Outcome:
     outcome = Outcome(suite="suite", case=case.id, batch=0, status="answered", text=text, finish="stop")
-    return grade_outcome(outcome, case.graders, Question(case.tags.get("lang"), case.tools)).passed()
+    return grade_outcome(outcome, case.graders, question_of(case))
 
 
 def forbidden_values(case: Case) -> list[str]:

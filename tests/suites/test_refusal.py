@@ -6,7 +6,7 @@ from collections import Counter
 
 import pytest
 
-from qeval.grading._refusals import LANGUAGES, read_refusal
+from qeval.grading._refusal import LANGUAGES, read_refusal
 from qeval.suites import Case
 from qeval.suites.bank import read_bank
 from qeval.suites.load import builtin_folder

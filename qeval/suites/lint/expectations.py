@@ -12,6 +12,7 @@ from qeval.suites.lint.calls import call_flaws
 from qeval.suites.lint.fields import field_flaws
 from qeval.suites.lint.finding import Flaw
 from qeval.suites.lint.golds import golds
+from qeval.suites.question import question_of
 
 _OF_KIND: dict[str, Callable[[Any, Question], Iterator[Flaw]]] = {"json_schema": field_flaws, "tool_call": call_flaws}
 """What is peculiar to a grader, by its name."""
@@ -22,7 +23,7 @@ _FORBIDS = "not_contains"
 
 def expectation_flaws(case: Case) -> Iterator[Flaw]:
     """Yield what is wrong with each grader's expectation, and graders that contradict each other."""
-    question = Question(case.tags.get("lang"), case.tools)
+    question = question_of(case)
     checked = [check_grader(spec, f"case {case.id}") for spec in case.graders]
     for kind, options in checked:
         yield from _OF_KIND.get(kind, _none)(options, question)

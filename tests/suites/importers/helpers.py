@@ -7,11 +7,12 @@ from typing import Any
 
 import pytest
 
-from qeval.grading import Question, grade_outcome
+from qeval.grading import grade_outcome
 from qeval.outcome import Outcome
 from qeval.suites import Case
 from qeval.suites.importers.base import Wanted
 from qeval.suites.importing import Choice, Imported, gather
+from qeval.suites.question import question_of
 from tests.grading.case_files import SHARED
 
 DATA = SHARED / "data"
@@ -44,7 +45,7 @@ def _messages(raw: dict[str, Any]) -> dict[str, Any]:
 def fault(case: Case, text: str) -> str | None:
     """Grade a text as a case's answer: None where it passes, else the class of the first required grade that fails."""
     outcome = Outcome(suite="s", case=case.id, batch=0, status="answered", text=text, finish="stop")
-    graded = grade_outcome(outcome, case.graders, Question(case.tags.get("lang"), case.tools))
+    graded = grade_outcome(outcome, case.graders, question_of(case))
     failed = [grade for grade in graded.grades if grade.required and grade.status != "pass"]
     return str(failed[0].fault) if failed else None
 
