@@ -77,7 +77,7 @@ def _check_case(item: RawCase, max_new_tokens: int | None, seen_schemas: set[str
     if isinstance(value, dict):
         if "id" in value:
             where = f"{where}, case '{value['id']}'"
-        _refuse_half_characters(value, where)
+        refuse_half_characters(value, where)
         value = _long_form(value, where)
         if max_new_tokens is not None:
             value = {"max_new_tokens": max_new_tokens, **value}
@@ -108,7 +108,12 @@ def _check_case(item: RawCase, max_new_tokens: int | None, seen_schemas: set[str
     return case
 
 
-def _refuse_half_characters(value: dict[str, Any], where: str) -> None:
+def refuse_half_characters(value: object, where: str) -> None:
+    """Refuse a value with a text that holds half a character.
+
+    Raises:
+        UsageError: one does; or the value is nested too deeply to look.
+    """
     try:
         broken = next(half_characters(value), None)
     except RecursionError as error:

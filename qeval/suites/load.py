@@ -25,7 +25,7 @@ from qeval.errors import UsageError, unknown_name
 from qeval.jsonl import dumps, loads, read_lines
 from qeval.strict import load_yaml
 from qeval.suites.case import Case, Size, Suite, SuiteHeader
-from qeval.suites.check import RawCase, check_cases
+from qeval.suites.check import RawCase, check_cases, refuse_half_characters
 from qeval.suites.foreign_code import foreign_code
 
 HEADER_FILE = "suite.yaml"
@@ -190,6 +190,8 @@ def _generated(folder: Path, header: SuiteHeader, size: Size) -> list[RawCase]:
         raw = []
         for number, case in enumerate(cases, start=1):
             at.case = f"{path}, generated case {number}"
+            # Before it is written, which would join two halves that stand beside each other.
+            refuse_half_characters(case, at.case)
             # Plain values from here on: what a generator returns may be objects of classes of its own.
             raw.append(RawCase(at.case, loads(dumps(case, sort=False))))
     return raw

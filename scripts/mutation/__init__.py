@@ -1,0 +1,1 @@
+"""Mutation runs: small faults planted one by one, and which of them the tests see."""
