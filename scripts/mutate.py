@@ -122,8 +122,6 @@ class Trial:
 
     def _seconds(self, tests: tuple[str, ...]) -> float | None:
         if tests not in self._took:
-            # The first run compiles what the second is timed on.
-            worker.check(self._copy, tests)
             self._took[tests] = worker.check(self._copy, tests)
         return self._took[tests]
 
@@ -151,7 +149,9 @@ def chosen(seed: int, decision: int | None, rest: int) -> list[Mutant]:
     first = [mutant for module in deciding for mutant in mutants_of(ROOT, module)]
     draw.shuffle(first)
     second = [mutant for module in others if module not in deciding for mutant in mutants_of(ROOT, module)]
-    return first[:decision] + draw.sample(second, min(rest, len(second)))
+    both = first[:decision] + draw.sample(second, min(rest, len(second)))
+    draw.shuffle(both)
+    return both
 
 
 def report(rows: Sequence[dict[str, Any]], wanted: Sequence[Mutant]) -> None:
