@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from qeval.jsonl import read_text
-from qeval.record import load_record
+from qeval.record import load_header, load_record, save_header
 from tests.cli.job_files import qeval_entry, write_job
 
 VARIANTS = {"int8": {"same_as": "fp32", "answers": {"c3": "Paris", "c8": "Rome"}}, "nf4": {"same_as": "fp32"}}
@@ -95,7 +95,28 @@ def test_a_damaged_record_is_redone_and_equals_an_undisturbed_one(
 
 
 def identity(header: object) -> dict[str, object]:
-    return header.model_dump(exclude={"measurements"})  # type: ignore[attr-defined,no-any-return]
+    """Return what of a header does not depend on the machine: all but what it measured, and of that the counts."""
+    counted = {"prompt_tokens", "generated_tokens"}
+    told: dict[str, object] = header.model_dump(exclude={"measurements"})  # type: ignore[attr-defined]
+    return {**told, **header.measurements.model_dump(include=counted)}  # type: ignore[attr-defined]
+
+
+@pytest.mark.parametrize("left", [1.0, 0.5], ids=["every answer is there", "half of the answers are there"])
+def test_what_a_crash_left_is_no_whole_record(finished_job: Path, tmp_path: Path, left: float) -> None:
+    out = tmp_path / "out"
+    shutil.copytree(finished_job / "out", out)
+    record = out / "records/int8"
+    header = load_header(record)
+    lines = read_text(record / "outcomes.jsonl").splitlines(keepends=True)
+    (record / "outcomes.jsonl").write_text("".join(lines[: int(len(lines) * left)]))
+    save_header(record, header.model_copy(update={"state": "crashed", "state_detail": "killed", "content": None}))
+    done = qeval_entry("run", finished_job / "plan.yaml", "--out", out, "--resume", "--no-track", "--report-only")
+    assert done.returncode == 0, done.stderr
+    before, after = (load_record(folder / "out/records/int8") for folder in (finished_job, tmp_path))
+    assert after.header.state == "complete"
+    assert after.outcomes == before.outcomes
+    assert identity(after.header) == identity(before.header)
+    assert before.header.measurements.prompt_tokens > 0
 
 
 def test_a_record_that_a_newer_qeval_wrote_is_never_redone(finished_job: Path, tmp_path: Path) -> None:

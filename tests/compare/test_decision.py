@@ -51,6 +51,36 @@ def test_hard_limits_hold_in_whole_counts(limits, candidate, decision, said):
     assert decision == "accepted" or said in result.reasons[0]
 
 
+@pytest.mark.parametrize(
+    ("limits", "candidate", "broken", "said"),
+    [
+        # Of 75 cases .02 are one and a half: one may be lost, two may not.
+        ({"max_net_loss": 0.02}, 59, False, "net loss 1 of 75 cases, allowed 1"),
+        ({"max_net_loss": 0.02}, 58, True, "net loss 2 of 75 cases, allowed 1"),
+        # .9 of them are 67.5: 67 are too few.
+        ({"min_pass_rate": 0.9}, 67, True, "passes 67 of 75 cases, needed 68"),
+        ({"min_pass_rate": 0.9}, 68, False, "passes 68 of 75 cases, needed 68"),
+    ],
+)
+def test_a_limit_between_two_counts_is_the_stricter_one(limits, candidate, broken, said):
+    result = decide(record("fp32", 60, 75), record("int8", candidate, 75), limits=limits, **WIDE)
+    found = [(limit.broken, limit.text.split(" (")[0]) for limit in result.limits if limit.name in limits]
+    assert found == [(broken, said)]
+
+
+@pytest.mark.parametrize(("scored", "broken"), [(67, True), (68, False)])
+def test_a_share_of_scored_cases_between_two_counts_is_the_stricter_one(scored, broken):
+    some = make_record("int8", {"s": [i < 60 if i < scored else None for i in range(75)]})
+    result = decide(record("fp32", 60, 75), some, limits={"min_scored": 0.9}, **WIDE)
+    assert [limit.broken for limit in result.limits if limit.name == "min_scored"] == [broken]
+
+
+@pytest.mark.parametrize(("passed", "floor"), [(200, False), (199, True)])
+def test_the_floor_of_a_baseline_lies_below_a_fifth(passed, floor):
+    row = decide(record("fp32", passed, 1000), record("int8", passed - 1, 1000), **WIDE).verdicts[0]
+    assert ("baseline_floor" in row.flags, row.ruling) == (floor, "inconclusive" if floor else "equivalent")
+
+
 def test_a_limit_can_only_make_a_decision_worse():
     result = decide(record("fp32", 80), record("int8", 10), limits={"max_net_loss": 1, "min_pass_rate": 0}, **WIDE)
     assert result.decision == "regressed"
