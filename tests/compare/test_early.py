@@ -43,8 +43,11 @@ def test_obvious_harm_ends_a_run_and_the_report_says_regressed():
 def test_records_that_cannot_be_compared_do_not_end_a_run():
     # What is wrong with the comparison has to be seen, and more of it costs less than a wrong end.
     otherwise = baseline().header.decoding | {"max_new_tokens": 7}
+    # Run again, the baseline passes far less: nothing it says can be believed.
+    unlike_itself = baseline(repeats={"b": [False] * 40})
     assert ends(baseline(), candidate(20, answered=40), Policy(), 1) == "harm"
     assert ends(baseline(), candidate(20, answered=40, decoding=otherwise), Policy(), 1) is None
+    assert ends(unlike_itself, candidate(20, answered=40), Policy(), 1) is None
 
 
 def test_a_little_harm_does_not_end_it():
