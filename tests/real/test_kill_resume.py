@@ -9,12 +9,12 @@ import subprocess
 import sys
 import time
 from pathlib import Path
-from typing import Any
 
 import pytest
 
-from qeval.record import OUTCOMES_FILE, load_record
+from qeval.record import OUTCOMES_FILE
 from tests.real.conftest import run_plan_file, write_plan
+from tests.real.disturbances import comparable
 from tests.real.short_suite import write_short_suite
 
 pytestmark = pytest.mark.slow
@@ -59,20 +59,6 @@ def tear_last_line(out: Path, chance: random.Random) -> None:
     raw = path.read_bytes()
     last = raw.rstrip(b"\n").rfind(b"\n") + 1
     path.write_bytes(raw[: chance.randrange(last + 1, len(raw))])
-
-
-def comparable(out: Path) -> dict[str, Any]:
-    """Everything in the records but what the machine measured."""
-    found = {}
-    for folder in sorted((out / "records").iterdir()):
-        record = load_record(folder)
-        found[folder.name] = {
-            "header": record.header.model_dump(mode="json", exclude={"measurements"}),
-            "counts": [record.header.measurements.prompt_tokens, record.header.measurements.generated_tokens],
-            "cases": [case.model_dump(mode="json") for case in record.cases],
-            "outcomes": (folder / OUTCOMES_FILE).read_text(encoding="utf-8"),
-        }
-    return found
 
 
 def test_killed_ten_times_and_resumed_the_record_equals_an_undisturbed_one(tmp_path: Path, model_folder: Path) -> None:
