@@ -22,7 +22,7 @@ def run_here(
     """Do what `run_in_process` does, here; a script that crashes or hangs gets a real process all the same."""
     if isinstance(task, PreflightTask):
         return _preflight_here(task, hear)
-    script = task.script.read_text(encoding="utf-8") if task.script else "crash_at"
+    script = task.script.read_text(encoding="utf-8") if task.script else ""
     if "crash_at" in script or "hang_at" in script:
         return run_in_process(task, hear, ends_early, time_limit_s, clock)
     try:
