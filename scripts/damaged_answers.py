@@ -26,7 +26,7 @@ from qeval.runner.run import run_plan
 from qeval.selftest.damage import Damage, damaged_copy, noise, projections, two_bits
 from qeval.suites.answers import grade_case
 from qeval.suites.load import load_suite
-from scripts.measure_suites import Quiet
+from tests.quiet import Quiet
 
 if TYPE_CHECKING:
     from torch import Tensor

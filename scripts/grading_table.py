@@ -21,7 +21,7 @@ from qeval.jsonl import read_text, write_atomic
 from qeval.units import percent
 from tests.grading import public_data as public
 from tests.grading.case_files import SHARED
-from tests.grading.degenerate_files import is_degenerate, read
+from tests.grading.degenerate_files import Name, is_degenerate, read
 from tests.grading.natural_texts import Natural, called_degenerate, natural_texts
 from tests.grading.public_data import Check
 
@@ -125,7 +125,8 @@ def _written() -> Iterator[str]:
     """Return by kind how many of the texts in tests/grading/degenerate are called degenerate."""
     yield "| texts written for the rule | languages | texts | called degenerate |"
     yield "|---|---|---|---|"
-    for name, what in (("sound", "sound"), ("broken", "broken"), ("embedded_model", "of the embedded model")):
+    files: dict[Name, str] = {"sound": "sound", "broken": "broken", "embedded_model": "of the embedded model"}
+    for name, what in files.items():
         rows = list(read(name))
         for kind in dict.fromkeys(row["kind"] for row in rows):
             of_kind = [row for row in rows if row["kind"] == kind]

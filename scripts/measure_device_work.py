@@ -14,6 +14,7 @@ import argparse
 import statistics
 import time
 from collections.abc import Callable, Sequence
+from functools import partial
 from typing import Any
 
 from qeval.models.locate import resolve
@@ -33,7 +34,7 @@ def main() -> None:
     parser.add_argument("--device", default="cpu")
     given = parser.parse_args()
     model = load_variant(parse_variant(given.variant), resolve(given.model), given.device).model
-    passes = {size: seconds(lambda n=size: read(model, given.device, n)) for size in PASS_SIZES}
+    passes = {size: seconds(partial(read, model, given.device, size)) for size in PASS_SIZES}
     steps = {rows: seconds(step(model, given.device, rows, 32)) for rows in ROWS}
     caches = {length: seconds(step(model, given.device, 32, length)) for length in LENGTHS}
     for title, found in (("pass, tokens", passes), ("step, rows", steps), ("step of 32 rows, cached tokens", caches)):

@@ -25,7 +25,7 @@ from qeval.units import duration, percent
 TAGS = ("difficulty", "kind")
 
 
-class Quiet:
+class Terse:
     """Tells only when a model is prepared, and how a variant ended."""
 
     def said_of_models(self, text: str) -> None:
@@ -35,7 +35,12 @@ class Quiet:
     def said_of_judge(self, text: str) -> None:
         """Say nothing: these plans have none."""
 
+    def said_of_cases(self, text: str) -> None:
+        """Print to stderr."""
+        print(text, file=sys.stderr)
+
     def warned(self, text: str) -> None:
+        """Print to stderr."""
         print(text, file=sys.stderr)
 
     def variant_started(self, name: str) -> None:
@@ -73,7 +78,7 @@ def main() -> None:
         self_check=0,
     )
     with tempfile.TemporaryDirectory() as folder:
-        (run,) = run_plan(resolve_plan(plan), Path(folder), Quiet())
+        (run,) = run_plan(resolve_plan(plan), Path(folder), Terse())
         print(table(load_record(run.folder)))
 
 

@@ -92,20 +92,19 @@ def token_bytes(model: Path, width: int) -> int:
 
 def pilots(records: Mapping[str, Record]) -> Iterator[str]:
     """Yield the lines of the first table."""
-    yield "| candidate | replay, plain, s | agreed prefix | tokens as plain | other batches as plain | choice |"
-    yield "|---|---|---|---|---|---|"
+    yield "| candidate | replay, plain, s | agreed prefix | tokens as plain | choice |"
+    yield "|---|---|---|---|---|"
     for name, record in records.items():
         replay, times = record.header.replay, record.header.measurements.pilot
         if replay is None:
             continue
-        cells = ["n/a"] * 4
+        cells = ["n/a"] * 3
         if replay.pilot is not None and times is not None:
             pilot = replay.pilot
             cells = [
                 f"{times.follow_s + times.replay_s:.1f}, {times.plain_s:.1f}",
                 percent(pilot.agreed_positions / pilot.positions if pilot.positions else None),
                 f"{pilot.same} of {pilot.n_cases}",
-                f"{pilot.again_same} of {pilot.n_again}" if pilot.n_again else "not asked",
             ]
         yield f"| {name} | {' | '.join(cells)} | {replay.chosen}: {replay.why} |"
 

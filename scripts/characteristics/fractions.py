@@ -67,6 +67,7 @@ def score_interval(moved: Array) -> tuple[float, float]:
     """Return qeval's interval of the mean change."""
     counts = Counts(
         planned=moved.size,
+        graded=moved.size,
         n=moved.size,
         baseline_passed=0.0,
         candidate_passed=0.0,

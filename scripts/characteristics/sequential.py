@@ -7,6 +7,7 @@ from dataclasses import replace
 from functools import cache, partial
 
 import numpy as np
+from numpy.typing import NDArray
 
 from qeval.compare.clusters import sign_flip_tail
 from qeval.compare.distributions import upper_quantile
@@ -32,7 +33,7 @@ Measure = Callable[[Looks], Array]
 
 def over(design: Design, studies: int, *measures: Measure) -> list[Array]:
     """Return each measure over all studies; the vectorised evidence is checked on the first of them."""
-    chunks = []
+    chunks: list[list[Array]] = []
     for looks in simulate(design, studies, seed=1):
         if not chunks:
             check(looks, MARGIN)
@@ -105,7 +106,7 @@ def time_to_alarm(studies: int) -> None:
     show(title, head, rows)
 
 
-def _wait(reached: Array, every: int) -> str:
+def _wait(reached: NDArray[np.bool_], every: int) -> str:
     first = np.where(reached.any(axis=1), (reached.argmax(axis=1) + 1) * every, np.inf)
     median = np.median(first)
     never = f" ({np.mean(np.isinf(first)):.0%} not within 1,600)" if np.isinf(first).any() else ""

@@ -178,7 +178,7 @@ def _part(record: Record, work: Work) -> Part:
     if header.state != "complete" or read != [prompt.digest for prompt in work.prompts]:
         raise QevalError(f"{header.variant} on {work.name}: {header.state}, or other prompts than lm-eval gets.")
     pilot = measured.pilot
-    beside = [measured.run_s, measured.score_s, *([pilot.follow_s, pilot.replay_s, pilot.again_s] if pilot else [])]
+    beside = [measured.run_s, measured.score_s, *([pilot.follow_s, pilot.replay_s] if pilot else [])]
     return Part(
         load_s=measured.load_s,
         answer_s=sum(seconds for seconds in beside if seconds is not None),

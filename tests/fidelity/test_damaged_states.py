@@ -10,8 +10,8 @@ from qeval.record import load_record
 from qeval.runner import run as running
 from qeval.runner.plan import PlanFile, resolve_plan
 from tests.cli.job_files import write_job
-from tests.fidelity.test_late_baseline import Quiet
 from tests.one_process import run_here
+from tests.quiet import Quiet
 
 
 @pytest.mark.parametrize("variant", ["fp32", "bf16"])

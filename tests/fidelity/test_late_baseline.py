@@ -9,28 +9,9 @@ import pytest
 from qeval.record import load_header, load_record, save_header
 from qeval.runner import run as running
 from qeval.runner.plan import PlanFile, resolve_plan
-from qeval.runner.process import Ended
-from qeval.runner.task import Said
 from tests.cli.job_files import write_job
 from tests.one_process import run_here
-
-
-class Quiet:
-    """Shows nothing."""
-
-    def said_of_models(self, text: str) -> None: ...
-
-    def said_of_judge(self, text: str) -> None: ...
-
-    def said_of_cases(self, text: str) -> None: ...
-
-    def warned(self, text: str) -> None: ...
-
-    def variant_started(self, name: str) -> None: ...
-
-    def heard(self, name: str, said: Said) -> None: ...
-
-    def variant_ended(self, name: str, ended: Ended) -> None: ...
+from tests.quiet import Quiet
 
 
 @pytest.mark.parametrize("state", ["crashed", "complete"])

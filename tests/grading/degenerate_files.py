@@ -19,7 +19,10 @@ IN_THE_RULE = {"loop", "stammer"}
 other text after them are not, nor is what is sound; which is which was told by reading."""
 
 
-def read(name: Literal["sound", "broken", "embedded_model", "grades"]) -> Iterator[dict[str, Any]]:
+Name = Literal["sound", "broken", "embedded_model", "grades"]
+
+
+def read(name: Name) -> Iterator[dict[str, Any]]:
     """Yield the rows of a file: `id`, `kind`, `lang`, `text`, and where it matters `finish`, `grader`, `prompt`.
 
     A text that is long and all alike is written as `parts`, pairs of a text and how often it stands there.
