@@ -5,6 +5,12 @@ from __future__ import annotations
 import re
 from pathlib import Path
 
+_ENDS = {
+    "compare": ("tests/cli/test_compare*.py",),
+    "record": ("tests/cli/test_run_damaged.py",),
+    "runner": ("tests/cli/test_run.py", "tests/cli/test_run_damaged.py"),
+}
+"""For a package of the decision path: tests of whole commands."""
 _TOO_SLOW = re.compile(r"\Atests/(?:real|browser)/")
 
 
@@ -26,17 +32,13 @@ def own_tests(root: Path, module: str) -> tuple[str, ...]:
 
 
 def folder_tests(root: Path, module: str) -> tuple[str, ...]:
-    """Return the folder of tests that stands beside a module's folder, and for the decision the command line's."""
+    """Return the folder of tests beside a module's, and for the decision path tests of whole commands."""
     folder = root / "tests" / Path(module).parent.relative_to("qeval")
     while not folder.is_dir():
         folder = folder.parent
-    whole = sorted(file for file in (root / "tests/cli").glob("test_compare*.py")) if _decides(module) else []
+    whole = [file for pattern in _ENDS.get(Path(module).parts[1], ()) for file in sorted(root.glob(pattern))]
     own = [folder] if folder != root / "tests" else sorted(folder.glob("test_*.py"))
     return tuple(_below(root, file) for file in (*own, *whole))
-
-
-def _decides(module: str) -> bool:
-    return module.startswith(("qeval/compare/", "qeval/record/"))
 
 
 def _below(root: Path, file: Path) -> str:
