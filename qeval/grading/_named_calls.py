@@ -88,10 +88,14 @@ def _unread(text: str, names: str, tools: Mapping[str, Collection[str]]) -> str 
         for name, keys in tools.items()
         if keys
     ]
-    as_value = rf"(?:name|function|tool)[\"']?\s*[:=]\s*[\"'`]?(?:{names})\b.{{0,40}}?{_ARGUMENTS}"
+    # `name: f, arguments: ...`, and `<call tool="f" a="1"/>` or `tool: f` with its parameters beside it
+    some = _any({key for keys in tools.values() for key in keys}) or r"(?!)"
+    beside_name = rf"(?:{_ARGUMENTS}|\b(?:{some})[\"']?\s*[:=])"
+    as_value = rf"(?:<\w+\s+)?(?:name|function|tool)[\"']?\s*[:=]\s*[\"'`]?(?:{names})\b.{{0,40}}?{beside_name}"
+    as_table = rf"\[(?:tools?\.)?(?:{names})\]\s*\n\s*(?:{some})\s*="
     action = rf"Action[ ]?\d*[*_ ]*[:：][*_ ]*[`\"']?(?:{names})[`\"'*_]*\s*(?:$|[\[({{])"
     tag = rf"\A\s*<(?:{names})>.*</(?:{names})>\s*\Z"
-    shapes = "|".join([*beside, as_value, action])
+    shapes = "|".join([*beside, as_value, as_table, action])
     pattern = "|".join([rf"{_LINE_START}(?:{shapes})", *alone, tag])
     found = regex.search(pattern, text, regex.MULTILINE | regex.DOTALL)
     if found:
