@@ -63,3 +63,13 @@ def test_a_server_behind_a_proxy_is_not_probed(monkeypatch):
 
 def test_a_database_needs_no_connection(tmp_path):
     assert unreachable(local_store(tmp_path)) is None
+
+
+@pytest.mark.parametrize(
+    ("address", "port"), [("http://track.test", 80), ("https://track.test", 443), ("https://track.test:5000", 5000)]
+)
+def test_a_server_is_tried_at_the_port_of_its_scheme(address, port, monkeypatch):
+    tried = []
+    monkeypatch.setattr("socket.create_connection", lambda at, timeout: tried.append(at) or socket.socket())
+    assert unreachable(read_address(address)) is None
+    assert tried == [("track.test", port)]
