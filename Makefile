@@ -28,7 +28,7 @@ test: $(STAMP)    ## fast tests: scripted engine, tiny made model, doctests, doc
 	$(PY) -m pytest -n 2 --dist worksteal
 
 slow: $(STAMP)    ## real model, browser, servers
-	$(PY) -m pytest -m slow
+	$(PY) -m pytest -m slow -n 2 --dist loadfile
 
 check: $(STAMP)    ## ruff, mypy --strict, imports go one way
 	$(PY) -m ruff check .

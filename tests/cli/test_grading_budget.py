@@ -10,12 +10,14 @@ import pytest
 from qeval.record import load_record
 from tests.cli.job_files import qeval_entry, write_job
 
-TRAP = {"id": "trap", "prompt": "Say a.", "graders": [{"kind": "regex", "pattern": "(?:a|aa|aaa)+b", "full": True}]}
+PATTERN = r"(?:\w|\w\w|\w\w\w| )+(?<!39)"
+TRAP = {"id": "trap", "prompt": "Count.", "graders": [{"kind": "regex", "pattern": PATTERN, "full": True}]}
+ANSWER = " ".join(f"word{n}" for n in range(40))
 
 
 @pytest.mark.slow  # the candidate waits until the system ends its worker
 def test_a_run_goes_on_after_a_grade_that_does_not_end(tmp_path: Path):
-    plan = write_job(tmp_path, {"bf16": {"answers": {"trap": "a" * 4_000}}}, n_cases=4)
+    plan = write_job(tmp_path, {"bf16": {"answers": {"trap": ANSWER}}}, n_cases=4)
     cases = tmp_path / "capitals/cases.jsonl"
     cases.write_text(json.dumps(TRAP) + "\n" + cases.read_text())
     done = qeval_entry("run", plan, "--out", tmp_path / "out")

@@ -19,7 +19,7 @@ from tests.real.short_suite import write_short_suite
 
 pytestmark = pytest.mark.slow
 
-N_CASES = 40
+N_CASES = 24
 KILLS = 10
 
 
