@@ -19,7 +19,7 @@ def test_disturbed_commands_end_with_the_right_code_and_leave_what_undisturbed_o
 ) -> None:
     assert model_folder.is_dir()
     chance = random.Random(SEED)
-    whole = prepare(tmp_path / "whole", 12)
+    whole = prepare(tmp_path / "whole", 8)
     found = [disturb(one, whole, tmp_path / f"round-{one.number}", chance) for one in rounds(10, SEED)]
     assert {outcome.round: outcome.faults for outcome in found if outcome.faults} == {}
     assert sum(len(outcome.codes) > 1 for outcome in found) >= 4, "few rounds cut anything off"

@@ -70,6 +70,11 @@ def test_a_database_needs_no_connection(tmp_path):
 )
 def test_a_server_is_tried_at_the_port_of_its_scheme(address, port, monkeypatch):
     tried = []
-    monkeypatch.setattr("socket.create_connection", lambda at, timeout: tried.append(at) or socket.socket())
+
+    def connect(at, timeout):
+        tried.append(at)
+        return socket.socket()
+
+    monkeypatch.setattr("socket.create_connection", connect)
     assert unreachable(read_address(address)) is None
     assert tried == [("track.test", port)]
